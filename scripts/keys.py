@@ -167,18 +167,26 @@ def _bounds(metadata: Iterable[Any]) -> list[str]:
 
 
 def _named(annotation: Any) -> str:
-    parts = get_args(annotation)
-    if any(get_origin(part) is Annotated for part in parts):  # its bounds stand beside the type
-        annotation = get_origin(annotation)[tuple(get_args(part)[0] if get_origin(part) is Annotated else part for part in parts)]
+    annotation = _bare(annotation)
     if annotation is None or annotation is type(None):
         return "null"
     return annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else _short(str(annotation))
+
+
+def _bare(annotation: Any) -> Any:
+    """A type without the bounds of what it holds, which stand beside it."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    parts = get_args(annotation)
+    bare = tuple(map(_bare, parts))
+    return annotation if all(one is part for one, part in zip(bare, parts, strict=True)) else get_origin(annotation)[bare]
 
 
 def _short(text: str) -> str:
     for prefix in (
         "typing.",
         "ordain.contracts.policy.",
+        "ordain.contracts.approvals.",
         "ordain.contracts.verbs.",
         "ordain.contracts.planner.",
         "ordain.contracts.conversation.",

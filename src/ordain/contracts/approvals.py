@@ -103,7 +103,7 @@ class ApprovalsPolicy(Strict):
     roles: dict[RoleName, list[PrincipalName]] = Field(
         default={}, max_length=100, description="Principals by the name of a role: token:NAME, local:UID."
     )
-    rules: list[ApprovalRule] = Field(default=[], max_length=200)
+    rules: list[ApprovalRule] = Field(default=[], max_length=200, description="Who approves what: the first row that fits a call holds.")
     expires_s: int = Field(default=86_400, ge=10, le=EXPIRES_S_MAX, description="How long an approval stays open.")
 
     def rule(self, tier: Tier, verb: str) -> ApprovalRule:

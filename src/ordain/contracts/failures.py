@@ -37,6 +37,9 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "depth",
         "budget",
         "approval_not_available",
+        "not_approved",
+        "approval_expired",
+        "approval_withdrawn",
         "session_only",
         "budget_exceeded",
         "withdrawn",
@@ -106,6 +109,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
     ),
     FailureCategory.VALIDATION: (
         "context_too_long",
+        "constraint",
         "rejected",
         "filtered",
         "truncated",

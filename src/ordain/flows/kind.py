@@ -267,6 +267,7 @@ class Kind(Generic[I, O]):
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
     ``excerpt`` is what a parent's header shows of its output, as JSON text. ``failed`` is the call that an output names as what it failed at.
+    ``only_calls``: such a run does nothing beside the calls that it makes, so that a parent's header marks those as done, and not the run.
     ``cortex`` is the reply that the sources' orchestrator gives for what such a run carried out, from its end and the answers that it had, for
     who looks into a trace (B-04); None where there is none.
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
@@ -290,6 +291,7 @@ class Kind(Generic[I, O]):
     header: Callable[[O], tuple[HeaderLine, ...]] | None = None
     excerpt: Callable[[Raw], str] = whole_output
     failed: Callable[[O], FailedStep | None] | None = None
+    only_calls: bool = False
     cortex: Callable[[Ending, Sequence[AnswerHad]], dict[str, Any]] | None = None
     wire: Wire[Any] | None = None
     serves: Serves | None = None

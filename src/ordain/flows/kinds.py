@@ -152,6 +152,11 @@ class Kinds:
         kind = self.get(name, version)
         return kind is not None and kind.judged
 
+    def only_calls(self, name: str) -> bool:
+        """Whether a run of this kind does nothing beside the calls that it makes."""
+        kind = self.newest.get(name)
+        return kind is not None and kind.only_calls
+
     def excerpt(self, name: str, output: Raw) -> str:
         """What the header of a child's parent shows of its output; the whole where its kind is not of this build or fails at it."""
         kind = self.newest.get(name)

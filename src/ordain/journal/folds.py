@@ -75,6 +75,10 @@ class Meaning(Protocol):
         """Whether the headers of runs of this kind and version open with a verdict."""
         ...
 
+    def only_calls(self, name: str) -> bool:
+        """Whether a child of this kind does nothing beside the calls that it makes."""
+        ...
+
     def excerpt(self, name: str, output: msgspec.Raw) -> str:
         """What a parent's header shows of the output of a child of this kind."""
         ...
@@ -263,7 +267,8 @@ class Fold:
         self.acts.child("" if narrates else permit, verb, seen.ended, body.child, seen.header)
         excerpt = self._meaning.excerpt(flow, seen.value) if mark == "ok" and not narrates else ""
         reason = "" if mark == "ok" else seen.reason or seen.ended
-        shown = "info" if self.judged and narrates and mark == "ok" else mark  # what a turn enters by is no act of it
+        no_act = narrates or self._meaning.only_calls(flow)  # what a turn enters by is no act of it, nor what only makes the calls below it
+        shown = "info" if self.judged and no_act and mark == "ok" else mark
         self._line(shown, f"{verb or 'child'} (run {body.child})", reason=reason, excerpt=excerpt)
         if (inner := seen.header) is None:
             return

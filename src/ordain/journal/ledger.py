@@ -296,4 +296,4 @@ def _place(what: str, name: Sequence[str]) -> str:
         case Thing.ERASED, [workspace, subject]:
             return f"subject {subject} in {workspace}"
         case _:
-            return f"{what} {' '.join(name)}"
+            return f"{what} {' '.join(map(str, name))}"

@@ -88,7 +88,7 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if recorded.reason not in _SPEAKING:
         return SILENT
     facts = _FACTS.decode(recorded.facts)
-    what = f"step {facts.step + 1} of {facts.steps} {'failed' if facts.ended is StepEnd.FAILED else facts.ended}"
+    what = f"workflow step {facts.step + 1} of {facts.steps} {'failed' if facts.ended is StepEnd.FAILED else facts.ended}"
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 

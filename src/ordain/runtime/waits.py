@@ -11,6 +11,7 @@ from ordain.effects.effect import Wait
 from ordain.effects.results import Answered, AnyResult, Expired
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import approval_id
+from ordain.journal.records import Body, NoteBody, Record, RecordKind
 from ordain.ports.approvals import NewApproval
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, Mail, StoredRun
@@ -51,6 +52,14 @@ class Waiting(Protocol):
 
     def interrupt(self) -> Mail | None:
         """An interrupt that no record has taken."""
+        ...
+
+    def write(self, kind: RecordKind, name: str, body: Body) -> Record:
+        """The next record."""
+        ...
+
+    def take(self, mail: Mail, seq: int) -> None:
+        """Mark mail as taken by a record."""
         ...
 
     def abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
@@ -115,6 +124,9 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
             raise run.abandon(addr, "wait", interrupt)
         if (answer := next((row for row in mail if row.kind is wanted and row.addr == addr), None)) is not None:
             return run.observe(addr, "wait", _said(run, addr, answer), mail=answer)
+        for row in mail:
+            if row.kind is MailKind.ANSWER and row.addr == addr:
+                _pass_over(run, row)
         until = run.time.until(wait)
         if run.services.clock.now() >= until:
             await run.barrier()
@@ -126,6 +138,13 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
         if not run.time.still:
             run.book_lost()
         await run.suspend(addr, until, wait.what)
+
+
+def _pass_over(run: Waiting, mail: Mail) -> None:
+    """An answer that was sent before the run came to wait for an approver there: it is none of theirs, and would keep the run from waiting."""
+    said = msgspec.json.decode(mail.body, type=AnswerBody)
+    note = NoteBody(by=said.by, action="answer", why="it waits for an approver, and no answer is one")
+    run.take(mail, run.write(RecordKind.NOTE, "answer", note).seq)
 
 
 def _said(run: Waiting, addr: int, mail: Mail) -> AnyResult:

@@ -19,6 +19,7 @@ from ordain.cli.options import Everything
 from ordain.cli.replay import Compared, replay_runs
 from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
+from ordain.runtime.approvals import ApproverWord, GrantWanted
 from ordain.store.schema import prepare
 from tests.commands import run_command
 from tests.replay.folder_file import SOON, packed, statement, unpack
@@ -26,7 +27,8 @@ from tests.replay.folder_going_on import go_on
 from tests.replay.folder_house import folder_house
 from tests.shapes.columns import COLUMNS, Held
 from tests.shapes.ledger import Ledger, ledger_process
-from tests.shapes.talk import PRINCIPAL
+from tests.shapes.talk import PRINCIPAL, WORKSPACE
+from tests.shapes.workflows import LEDGER, write_templates
 
 DATABASE = "ordain.db"
 CHANGED = [(table, column) for table, columns in COLUMNS.items() for column, held in columns.items() if isinstance(held, Held)]
@@ -37,7 +39,7 @@ ROWS_ALONE = {"records"}
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder of the schema before, gone on with to the end of everything, with a request, a payload and an erased session; and one of rows."""
+    """A folder of a schema before, gone on with to the end of everything, with a request, an approval and a grant, a payload and an erased session; and one of rows."""
     home, old = tmp_path_factory.mktemp("first") / "home", tmp_path_factory.mktemp("old") / "home"
     unpack(packed("killed"), old)
     kept = statement("killed_ledgerless")
@@ -50,6 +52,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
     await go_on(home, kept, ledger, SOON)
+    write_templates(home, LEDGER)
     async with folder_house(home, ledger) as house:
         goal = {"type": "analysis", "description": "a lamp " + "of wood " * 600}
         asked = PlannerRequest.model_validate({"request_id": "offer", "goal": goal, "toolset": []})
@@ -57,6 +60,12 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
         await house.say("hello there", "erased")
         await house.say("hello there", "spoken")
         await house.say("thanks", "spoken")
+        await house.send("tell everybody", "spoken", workflow={"template": "tell_all", "args": {"text": "tea"}})
+        await house.quiet()
+        desk = house.ordain.runtime.approvals
+        for view in await desk.listed(WORKSPACE):
+            grant = GrantWanted(ttl_s=3600, uses=2, reason="for tea")
+            await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest, grant=grant), "local:ben")
         await house.quiet()
         await house.ordain.runtime.erase_session("erased", by="test", why="asked", workspace="default")
 

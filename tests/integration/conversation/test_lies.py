@@ -18,12 +18,13 @@ from ordain.contracts.policy import Activation
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.model import ModelRequest
 from ordain.rules.plain_reply import CONTROLS, plain_reply, visible
+from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.services import Catalogs
 from ordain.testing import ModelScript, ScriptLine, call, finish, output
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
 from tests.at_once import awaited
 from tests.shapes.lines import script_of, steps, words
-from tests.shapes.talk import House
+from tests.shapes.talk import WORKSPACE, House
 
 LIES: list[str] = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "messages" / "lies.json").read_text(encoding="utf-8"))
 AT_ONCE = 20
@@ -50,7 +51,7 @@ def unsure_write(text: str) -> Noted:
 
 @verb(effect="admin", arguments={"text": ArgumentRole.CONTENT})
 def forbidden_write(text: str) -> Noted:
-    """Never run: it would need an approval."""
+    """Never run: it needs an approval, and nobody gives one."""
     return {"receipt": "done"}
 
 
@@ -72,18 +73,19 @@ VERBS: Sequence[FunctionVerb[..., Any]] = (broken_read, unsure_write, forbidden_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """How a supervised turn fails: the tool its planner calls, what stands in the header, and what else it takes."""
+    """How a supervised turn fails: the tool its planner calls, what stands in the header, and what else it takes, an approver's no for one."""
 
     tool: str
     input: Mapping[str, Any] = field(default_factory=lambda: {"text": "x"})
     shows: str
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     withdraws: bool = False
+    says_no: bool = False
 
 
 FAILURES: Mapping[str, Failure] = {
     "verb failed": Failure(tool="broken_read", shows="✗ broken_read · no_service"),
-    "verb denied": Failure(tool="forbidden_write", shows="✗ verb call refused · authorize.approval_not_available"),
+    "verb denied": Failure(tool="forbidden_write", shows="✗ verb call refused · authorize.not_approved", says_no=True),
     "outcome unknown": Failure(tool="unsure_write", shows="? unsure_write"),
     "verb timed out": Failure(tool="endless_read", shows="✗ endless_read · timed_out"),
     "bad output": Failure(tool="shapeless_read", shows="✗ shapeless_read · bad_output"),
@@ -112,12 +114,23 @@ def plainly(header: str) -> str:
     return re.sub(r"\d+\+\d+ tokens.*?, (\$[\d.]+), \d+ ms", r"N tokens, \1, T ms", header)
 
 
-async def told_lies(house: House, **hints: Any) -> list[Reply]:
-    """Have every lie told, each in a session of its own."""
+async def say_no(house: House) -> None:
+    """Once everybody waits for an approver: deny all that they ask."""
+    await house.quiet()
+    desk = house.ordain.runtime.approvals
+    for view in await desk.listed(WORKSPACE, limit=AT_ONCE):
+        await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=False, digest=view.row.digest), "local:ben")
+
+
+async def told_lies(house: House, *, denied: bool = False, **hints: Any) -> list[Reply]:
+    """Have every lie told, each in a session of its own; ``denied``: after an approver said no to what it asked."""
     replies: list[Reply] = []
     for first in range(0, len(LIES), AT_ONCE):
         numbers = range(first, min(first + AT_ONCE, len(LIES)))
-        answers = await asyncio.gather(*(house.say(f"please do number {number}", session=f"s{number}", **hints) for number in numbers))
+        sent = [await house.send(f"please do number {number}", session=f"s{number}", **hints) for number in numbers]
+        if denied:
+            await say_no(house)
+        answers = await asyncio.gather(*map(house.told, sent))
         replies += [answer.reply for answer in answers if answer.reply is not None]
     return replies
 
@@ -164,7 +177,7 @@ async def test_no_narrative_hides_a_failure(kind: str) -> None:
                 answer = await house.say(f"please do number {number}", session=f"s{number}", mode="agent", allowed_verbs=[failure.tool])
                 replies += [] if answer.reply is None else [answer.reply]
         else:
-            replies = await told_lies(house, mode="agent", allowed_verbs=[failure.tool])
+            replies = await told_lies(house, denied=failure.says_no, mode="agent", allowed_verbs=[failure.tool])
     assert len(replies) == len(LIES)
     assert {reply.ok for reply in replies} == {False}
     headers = {plainly(reply.header) for reply in replies}

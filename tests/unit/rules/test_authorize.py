@@ -9,9 +9,11 @@ import msgspec
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from ordain.contracts.approvals import GRANTABLE, TIERS, MayAsk
 from ordain.contracts.policy import Activation, Policy
+from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
-from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, AuthorizeReason, Deny
+from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, AuthorizeReason, Deny, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
 from tests.unit.rules.given import NAMES, POLICY, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
 
@@ -24,7 +26,13 @@ facts = st.builds(
     verb_calls=counts,
     cap_verb_calls=counts,
     reserved=st.booleans(),
+    may_ask=st.none() | st.sampled_from(MayAsk),
+    approval=st.sampled_from(["", "a1"]),
+    grant=st.sampled_from(["", "g1"]),
+    grant_asked=st.booleans(),
+    refused=st.none() | st.sampled_from(RefusedWhy),
 )
+R = AuthorizeReason
 arguments = st.one_of(objects, st.fixed_dictionaries({}, optional={"x": json_values, "y": json_values}))
 
 
@@ -45,7 +53,7 @@ def call(verb: str = "a", **changes: Any) -> AuthorizeFacts:
 def test_every_call_is_decided(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
     """Any facts and arguments give one decision; it allows only the very call it was asked about, for a reason that allows."""
     decision = authorize(facts, args, found, policy)
-    allowing = {AuthorizeReason.READ, AuthorizeReason.PRIVATE, AuthorizeReason.EGRESS_DECLARED}
+    allowing = {R.READ, R.PRIVATE, R.EGRESS_DECLARED, R.APPROVED, R.GRANTED}
     assert (decision.reason in allowing) == isinstance(decision.outcome, Allow)
     if isinstance(decision.outcome, Allow):
         assert decision.outcome.call == facts.call
@@ -183,3 +191,49 @@ def test_a_denial_names_places_and_no_values(args: dict[str, Any], private: str)
     assert decision.reason is AuthorizeReason.SCHEMA
     assert private not in decision.outcome.detail
     assert len(decision.outcome.detail) <= 200
+
+
+# --- somebody's yes -----------------------------------------------------------------------------------------------------------------
+
+
+@given(facts, arguments, catalogs(), policies)
+def test_dropping_a_yes_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
+    """Without the approval, the grant, or whom it might ask, a call that was not allowed is not allowed, and nobody is asked more."""
+    full = authorize(facts, args, found, policy).outcome
+    for dropped in ({"approval": ""}, {"grant": ""}, {"approval": "", "grant": "", "may_ask": None}, {"in_scope": False}):
+        less = authorize(msgspec.structs.replace(facts, **dropped), args, found, policy).outcome
+        assert isinstance(full, Allow) or not isinstance(less, Allow)
+    nobody = authorize(msgspec.structs.replace(facts, may_ask=None), args, found, policy).outcome
+    assert not isinstance(nobody, NeedsApproval)
+
+
+@given(facts, arguments, catalogs(), policies)
+def test_what_is_asked_for_is_what_a_yes_would_allow(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
+    """Nobody is asked in vain: with the approval it is allowed. And a grant is asked for only where one could be.
+
+    B-27 "all-read, private and egress whose every argument is declared → auto; external write/destructive/undeclared egress/delegating → proposal."
+    """
+    outcome = authorize(facts, args, found, policy).outcome
+    if isinstance(outcome, NeedsApproval):
+        assert outcome.call == facts.call
+        assert outcome.tier is TIERS[found.verbs[facts.verb].spec.effect]
+        assert outcome.why is not MayAsk.GRANTS or (outcome.tier in GRANTABLE and not facts.grant_asked)
+        assert isinstance(authorize(msgspec.structs.replace(facts, approval="a"), args, found, policy).outcome, Allow)
+
+
+@given(facts, arguments, catalogs(), policies)
+def test_no_grant_allows_what_is_destructive(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
+    """It is approved each time."""
+    decision = authorize(facts, args, found, policy)
+    if decision.reason is AuthorizeReason.GRANTED:
+        assert TIERS[found.verbs[facts.verb].spec.effect] in GRANTABLE
+
+
+@given(facts, arguments, catalogs(), policies)
+def test_a_bound_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
+    """A call that a scope without bounds does not allow, none with bounds does; and a bound that no call fits denies whatever anybody said."""
+    free = authorize(facts, args, found, policy).outcome
+    bounds = (Constraint(max_calls=0),)
+    bound = decided(AUTHORIZE, facts, AuthorizeInputs(args=args, catalog=found, bounds=bounds), policy)
+    assert isinstance(bound.outcome, Deny)
+    assert not isinstance(free, Allow) or bound.reason is AuthorizeReason.CONSTRAINT

@@ -46,5 +46,6 @@ WORKFLOW_RUN: Kind[WorkflowInput, WorkflowOutput] = Kind(
     header=_header,
     excerpt=_excerpt,
     failed=_failed,
+    only_calls=True,
     judged=True,
 )

@@ -1,0 +1,60 @@
+"""Laws of rule ``grant``: only a grant that stands and covers the call is taken, and what is destructive never is."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.approvals import GRANTABLE, RISK_ORDER, Tier
+from ordain.contracts.risk import RiskLevel
+from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantReason, GrantTaken
+from tests.unit.rules.given import POLICY, decided
+
+grants = st.builds(
+    GrantFact,
+    grant=st.sampled_from(["g1", "g2", "g3"]),
+    by=st.just("local:ben"),
+    level=st.sampled_from(RiskLevel),
+    expires_at=st.integers(0, 3),
+    uses_left=st.none() | st.integers(0, 2),
+    outside=st.sampled_from(["", "", "target"]),
+)
+facts = st.builds(
+    GrantFacts,
+    verb=st.just("v"),
+    call=st.just("c"),
+    tier=st.sampled_from(Tier),
+    at=st.integers(0, 3),
+    grants=st.lists(grants, max_size=4, unique_by=lambda one: one.grant).map(tuple),
+)
+
+
+@given(facts)
+def test_only_what_stands_and_covers_the_call_is_taken(one: GrantFacts) -> None:
+    """By time, uses, scope and risk; and where such a one is there, it is taken."""
+    good = {
+        grant.grant
+        for grant in one.grants
+        if one.at < grant.expires_at
+        and grant.uses_left != 0
+        and not grant.outside
+        and one.tier in GRANTABLE
+        and RISK_ORDER[grant.level] >= RISK_ORDER[GRANTABLE[one.tier]]
+    }
+    made = decided(GRANT, one, None, POLICY)
+    if isinstance(made.outcome, GrantTaken):
+        assert made.outcome.grant in good
+        assert one.tier in (Tier.EGRESS, Tier.WRITE)
+    else:
+        assert not good
+        assert made.reason in (GrantReason.NONE, GrantReason.OUTSIDE)
+
+
+@given(facts)
+def test_fewer_grants_never_allow_more(one: GrantFacts) -> None:
+    """Whichever is taken back, a call that was not granted is not granted then."""
+    if isinstance(decided(GRANT, one, None, POLICY).outcome, GrantTaken):
+        return
+    for left in range(len(one.grants)):
+        fewer = GrantFacts(verb=one.verb, call=one.call, tier=one.tier, at=one.at, grants=one.grants[:left] + one.grants[left + 1 :])
+        assert not isinstance(decided(GRANT, fewer, None, POLICY).outcome, GrantTaken)

@@ -1,0 +1,129 @@
+"""A house in memory whose runs make the calls that they are given, and wait for a yes where one is needed; beside it the desk that gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ordain import verb
+from ordain.contracts.access import Principal
+from ordain.contracts.approvals import MayAsk
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.verbs import ArgumentRole
+from ordain.effects.calls import Call
+from ordain.errors import OrdainError
+from ordain.flows.act import act
+from ordain.flows.context import FlowContext
+from ordain.journal.records import RecordKind, Status
+from ordain.rules.approve import ApprovalState
+from ordain.runtime.approvals import ApprovalDesk, ApprovalView, ApproverWord
+from ordain.runtime.grants import GrantDesk
+from ordain.runtime.opening import Opening
+from ordain.testing import kind_of, with_policy
+from ordain.verbs.functions import FunctionVerb
+from tests.unit.runtime.house import HOUR, House
+
+BEN, CLEO, ASKER = "local:ben", "local:cleo", "user:test"
+LIMITED = Principal("token:robot", ())
+
+
+async def _calls(context: FlowContext, given: list[dict[str, Any]]) -> list[str]:
+    """Make the calls one after the other; says of each why it was refused, "" where it was carried out."""
+    return [(await act(context, Call(verb=one["verb"], args=one["args"]))).denied for one in given]
+
+
+CALLS = kind_of(_calls, verbs=("look.up", "post.out", "pay.out"))
+
+
+def post(text: str = "hello", to: str = "ben@example.org") -> dict[str, Any]:
+    """A call that sends."""
+    return {"verb": "post.out", "args": {"to": to, "text": text}}
+
+
+def pay(to: str = "ben") -> dict[str, Any]:
+    """A call that pays."""
+    return {"verb": "pay.out", "args": {"to": to}}
+
+
+class Office(House):
+    """``did`` are the calls that went out; ``desk`` and ``grants`` are the approvers' side."""
+
+    def __init__(self, policy: Mapping[str, Any] | None = None) -> None:
+        self.did: list[tuple[str, Any]] = []
+        super().__init__(CALLS, verbs=self._verbs())
+        if policy:
+            self.use_policy(policy)
+        self.desk, self.grants = ApprovalDesk(self.services), GrantDesk(self.services)
+
+    def __enter__(self) -> Office:
+        return self
+
+    def use_policy(self, policy: Mapping[str, Any]) -> None:
+        """Another policy, from now on."""
+        self.services.catalogs.swap(with_policy(self.services.catalogs.current, dict(policy)))
+
+    def opening(self, given: Any, *, lasts: int = HOUR) -> Opening:
+        """With whom it may ask, and a key of its own."""
+        return msgspec.structs.replace(super().opening(given, lasts=lasts), may_ask=self.may_ask, key=self.clock.new_key())
+
+    may_ask: MayAsk | None = MayAsk.PEOPLE
+
+    def _verbs(self) -> list[FunctionVerb[..., Any]]:
+        did = self.did
+
+        @verb(name="look.up", effect="read")
+        def look_up(text: str) -> str:
+            """Look something up."""
+            did.append(("look.up", text))
+            return text
+
+        @verb(name="post.out", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+        def post_out(to: str, text: str) -> str:
+            """Send a text to somebody."""
+            did.append(("post.out", text))
+            return to
+
+        @verb(name="pay.out", effect="pay", arguments={"to": ArgumentRole.RECIPIENT})
+        def pay_out(to: str) -> str:
+            """Pay somebody."""
+            did.append(("pay.out", to))
+            return to
+
+        return [look_up, post_out, pay_out]
+
+    async def begun(self, *calls: dict[str, Any], lasts: int = HOUR) -> str:
+        """A run with these calls, driven until it waits or is over."""
+        run = await self.open(CALLS, list(calls), lasts=lasts)
+        await self.drive(run)
+        return run
+
+    async def asked(self, *calls: dict[str, Any], lasts: int = HOUR) -> ApprovalView:
+        """The same, and what it waits for."""
+        run = await self.begun(*calls, lasts=lasts)
+        assert self.stored(run).status is Status.WAITING
+        return (await self.desk.listed(DEFAULT_WORKSPACE))[0]
+
+    async def decide(
+        self, view: ApprovalView, *, approve: bool = True, by: Principal | str = BEN, digest: str = "", why: str = "", drive: bool = True
+    ) -> str:
+        """A word about an approval, and the run goes on; gives the code with which it was refused, "" where it counts."""
+        try:
+            word = ApproverWord(approve=approve, digest=digest or view.row.digest, why=why)
+            await self.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, by)
+        except OrdainError as error:
+            return error.code
+        if drive:
+            await self.drive(view.row.run)
+        return ""
+
+    async def state(self, view: ApprovalView) -> ApprovalState:
+        """Where it stands."""
+        return ApprovalState((await self.desk.one(DEFAULT_WORKSPACE, view.row.id)).row.state)
+
+    def came_to(self, run: str) -> list[str]:
+        """What became of a run's calls."""
+        from_run = self.stored(run)
+        assert from_run.status is Status.COMPLETED, from_run.reason
+        return msgspec.json.decode(self.bodies(run, RecordKind.ENDED)[0].result)

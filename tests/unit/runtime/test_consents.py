@@ -1,0 +1,103 @@
+"""What a run's own records hold of a yes: a fold that gives each one to exactly the calls that it was given for, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.approvals import MayAsk, Subject, Tier
+from ordain.effects.calls import Call
+from ordain.effects.effect import ApprovalAsked, Wait, WaitFor
+from ordain.effects.results import Answered, Approved, Expired, NotApproved, Resubmitted
+from ordain.journal.digests import call_digest
+from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
+from ordain.rules.decision import Decision
+from ordain.rules.grant import GrantTaken, NoGrant
+from ordain.runtime.consents import Consents
+
+CALLS = [Call(verb=name, args={"text": text}) for name in ("post.out", "pay.out") for text in ("a", "b")]
+DIGESTS = [call_digest(call) for call in CALLS]
+some_calls = st.lists(st.sampled_from(CALLS), min_size=1, max_size=4)
+
+
+def wait(*calls: Call) -> Wait:
+    return Wait(what=WaitFor.APPROVAL, about="x", deadline=1, approval=ApprovalAsked(subject=Subject.CALL, calls=calls, tier=Tier.WRITE))
+
+
+def yes(number: int = 0) -> Approved:
+    return Approved(approval=f"a{number}", by="local:ben")
+
+
+def allowed(call: str, reason: AuthorizeReason = AuthorizeReason.APPROVED) -> Decision[Allow]:
+    return Decision(outcome=Allow(call), reason=reason)
+
+
+@given(st.lists(some_calls, max_size=5), st.lists(st.sampled_from(CALLS), max_size=12))
+def test_a_yes_is_for_exactly_its_calls_each_once(approved: list[list[Call]], made: list[Call]) -> None:
+    """Whatever is approved and made in whatever order, no call goes out more often than a yes was given to that very call."""
+    consents, left = Consents(MayAsk.PEOPLE), Counter[str]()
+    for number, calls in enumerate(approved):
+        consents.answered(wait(*calls), yes(number))
+        left.update(map(call_digest, calls))
+    for call in made:
+        digest = call_digest(call)
+        has = "approval" in consents.facts(digest)
+        assert has == (left[digest] > 0)
+        if has:
+            consents.decided(call, allowed(digest))
+            left[digest] -= 1
+
+
+@given(st.sampled_from([NotApproved(approval="a", by="x"), Expired(), Expired(why="gone"), Answered(value=True, by="x")]), some_calls)
+def test_nothing_but_a_yes_is_one(result: NotApproved | Expired | Answered, calls: list[Call]) -> None:
+    """A no, time that is over, and an answer that says yes leave no consent."""
+    consents = Consents(MayAsk.PEOPLE)
+    consents.answered(wait(*calls), result)
+    assert not any({"approval", "grant"} & consents.facts(digest).keys() for digest in DIGESTS)
+
+
+def test_a_yes_to_a_wait_that_asked_for_none_is_none() -> None:
+    """An approver's word counts where an approver was asked."""
+    consents = Consents(MayAsk.PEOPLE)
+    consents.answered(Wait(what=WaitFor.ANSWER, about="x", deadline=1), yes())
+    assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.PEOPLE}
+
+
+def test_other_arguments_leave_the_first_call_without_a_yes() -> None:
+    """Neither what was asked for nor what is proposed instead is approved by that."""
+    consents = Consents(MayAsk.PEOPLE)
+    consents.answered(wait(CALLS[0]), Resubmitted(approval="a", by="x", call=CALLS[1]))
+    assert all("approval" not in consents.facts(digest) for digest in DIGESTS)
+
+
+def test_of_a_run_that_may_ask_nobody_nothing_is_told() -> None:
+    """Runs of builds before have the very facts that they had."""
+    consents = Consents(None)
+    consents.answered(wait(CALLS[0]), yes())
+    assert consents.facts(DIGESTS[0]) == {}
+    assert not consents.may_wait(ApprovalAsked(subject=Subject.CALL, calls=(CALLS[0],), tier=Tier.WRITE))
+
+
+def test_a_grant_is_for_one_call_and_used_up_by_it() -> None:
+    """After that grants are looked at again for the same call, and meanwhile not."""
+    consents = Consents(MayAsk.GRANTS)
+    consents.decided(CALLS[0], Decision(outcome=NeedsApproval(DIGESTS[0], Tier.WRITE, MayAsk.GRANTS), reason=AuthorizeReason.NEEDS_GRANT))
+    pending = consents.pending(DIGESTS[0])
+    assert pending is not None
+    assert (pending.call, pending.tier, consents.pending(DIGESTS[1])) == (CALLS[0], Tier.WRITE, None)
+    consents.claimed(DIGESTS[0], GrantTaken("g", "local:ben"))
+    assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.GRANTS, "grant": "g", "by": "local:ben", "grant_asked": True}
+    assert consents.facts(DIGESTS[1]) == {"may_ask": MayAsk.GRANTS}
+    consents.decided(CALLS[0], allowed(DIGESTS[0], AuthorizeReason.GRANTED))
+    assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.GRANTS}
+    assert consents.pending(DIGESTS[0]) is None
+
+
+def test_no_grant_is_looked_for_twice() -> None:
+    """Where none covers a call, people are asked, or it is denied."""
+    consents = Consents(MayAsk.PEOPLE)
+    consents.claimed(DIGESTS[0], NoGrant())
+    consents.answered(wait(CALLS[0]), Expired(why="switched off"))
+    assert consents.facts(DIGESTS[0]) == {"may_ask": MayAsk.PEOPLE, "grant_asked": True, "refused": RefusedWhy.WITHDRAWN}

@@ -52,11 +52,13 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
     question that is no longer open.
+    ``approvals`` are the places in ``threads`` of those that wait for an approver.
     ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
     """
 
     cues: Cues
     threads: tuple[ThreadFact, ...] = ()
+    approvals: tuple[int, ...] = ()
     active: int = 0
     anchor: int = 0
     asked: bool = False
@@ -178,7 +180,8 @@ def _hold(facts: AttachFacts) -> AttachVerdict | None:
         return None
     if not (live := _at_work(facts)):
         return Filler(), AttachReason.NOTHING_TO_STOP
-    working = [thread for thread in live if not (thread.asks or thread.approval)]
+    awaiting = _awaiting(facts)
+    working = [thread for thread in live if not thread.asks and thread not in awaiting]
     target = [thread for thread in working if thread.id == facts.anchor] or working
     if len(target) == 1:
         return Override(thread=target[0].id, stop=True), AttachReason.HOLD
@@ -254,12 +257,17 @@ def _partly(facts: AttachFacts, partly: Partly) -> int | None:
 
 def _approval(facts: AttachFacts) -> AttachVerdict | None:
     """What could be a yes or a no, where only an approval waits for one: it is none to that, whoever says it, so it is told how one is given."""
-    cues, waits = facts.cues, [thread for thread in facts.threads if thread.live and thread.approval]
+    cues, waits = facts.cues, _awaiting(facts)
     says = cues.yes or cues.no or cues.hold or cues.partly in (Partly.LEANS, Partly.CONDITION)
     if not waits or not says or facts.explicit or facts.closed:
         return None
     chosen = [thread for thread in waits if thread.id == facts.anchor] or waits
     return StatusNudge(thread=chosen[0].id), AttachReason.APPROVAL
+
+
+def _awaiting(facts: AttachFacts) -> Sequence[ThreadFact]:
+    """The threads at work that wait for an approver."""
+    return [thread for place, thread in enumerate(facts.threads) if place in facts.approvals and thread.live]
 
 
 def _filler(facts: AttachFacts) -> AttachVerdict | None:

@@ -78,7 +78,7 @@ class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A thread: its number, whether a turn of it is unsettled, what it waits for, and whether the message fits that.
 
     ``idle``: what is unsettled does not count as at work, such as a question which of two was meant. What is ``barred`` fits nothing.
-    ``takes`` says what of an answer that is none whole its question takes, ``partly`` what the message is to that. ``approval``: it waits for an approver.
+    ``takes`` says what of an answer that is none whole its question takes, ``partly`` what the message is to that.
     """
 
     id: int
@@ -90,7 +90,6 @@ class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     barred: Barred = Barred.NO
     takes: Takes = Takes.NOTHING
     partly: Partly = Partly.NO
-    approval: bool = False
 
 
 class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):

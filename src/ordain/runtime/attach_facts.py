@@ -51,10 +51,10 @@ def attach_facts(
                 barred=barred,
                 takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
                 partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
-                approval=thread.awaiting is not None,
             )
             for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
         ),
+        approvals=tuple(place for place, thread in enumerate(threads[:THREADS_MAX]) if thread.awaiting is not None),
         active=state.active,
         anchor=anchor,
         asked=_replies(state, message) is True,

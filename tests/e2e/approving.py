@@ -66,6 +66,15 @@ def sent(home: Path) -> list[str]:
     return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
 
+def clear(server: Server) -> None:
+    """Nothing is open, granted or sent."""
+    for item in server.http.get("/approvals").json()["approvals"]:
+        decide(server, item, "deny")
+    for grant in server.http.get("/grants").json()["grants"]:
+        server.http.post(f"/grants/{grant['grantId']}/revoke")
+    (server.home / "sent.txt").unlink(missing_ok=True)
+
+
 def announce(server: Server, session: str, text: str = "tea") -> str:
     """A message that names the workflow; where its answer will be."""
     return begin(server, "announce it", session, hints={"workflow": {"template": "announce", "args": {"text": text}}})

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.approving import announce, ask_to_send, decide, furnish, open_approvals, sent
+from tests.e2e.approving import announce, ask_to_send, clear, decide, furnish, open_approvals, sent
 from tests.e2e.process import Server
 from tests.e2e.proposals import act, finish
 from tests.e2e.talking import listening, say, says, transcript
@@ -17,10 +17,18 @@ SCRIPT = {"cases": [says("tell Ada", planner=[act("note.send", to="ada@example.o
 NOT_THERE = "5f" * 16
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(furnish(tmp_path)).play(SCRIPT) as server:
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(furnish(tmp_path_factory.mktemp("approvals"))).play(SCRIPT) as server:
         yield server
+
+
+@pytest.fixture
+def server(house: Server) -> Iterator[Server]:
+    """The one server of these tests, with nothing open, granted or sent."""
+    clear(house)
+    yield house
+    clear(house)
 
 
 def refused(response: httpx.Response) -> tuple[int, str]:
@@ -48,12 +56,12 @@ def test_a_workflow_waits_and_is_approved(server: Server) -> None:
 
     RTE-09 "Code enforces state transitions and workflow lifecycle incl. approvals."
     """
-    place = announce(server, "s1", "tea \u202e")
+    place = announce(server, "web:1", "tea \u202e")
     (item,) = open_approvals(server)
     asked = answer_at(server, place)
     assert (asked["reply"], asked["approval"]["approvalId"], asked["approval"]["digest"]) == (None, item["approval_id"], item["digest"])
-    thread = server.http.get("/sessions/s1").json()["threads"][0]
-    entry = transcript(server, "s1")[-1]
+    thread = server.http.get("/sessions/web:1").json()["threads"][0]
+    entry = transcript(server, "web:1")[-1]
     proposed = {"approvalId": item["approval_id"], "workflowId": item["run_id"], "proposedAtMessageId": entry["message_id"]}
     assert (thread["status"], thread["awaitingApproval"]) == ("workflow_proposed", proposed)
     assert (entry["event"], entry["approval"], entry["subject"], entry["tier"]) == ("approval", item["approval_id"], "workflow", "write")
@@ -72,13 +80,13 @@ def test_a_workflow_waits_and_is_approved(server: Server) -> None:
     assert reply["ok"], reply
     assert "note.send: approved by http:loopback; where its arguments come from is not traced" in reply["header"]
     assert sent(server.home) == ["ada@example.org: tea \u202e"]
-    assert server.http.get("/sessions/s1").json()["threads"][0]["awaitingApproval"] is None
+    assert server.http.get("/sessions/web:1").json()["threads"][0]["awaitingApproval"] is None
 
 
 def test_the_stream_tells_of_it(server: Server) -> None:
     """Event ``approval`` comes when it opens, and the reply once it is decided."""
-    with listening(server, "s1") as listener:
-        announce(server, "s1")
+    with listening(server, "web:2") as listener:
+        announce(server, "web:2")
         event = listener.until("approval")[-1]
         (item,) = open_approvals(server)
         assert (event["approval"], event["digest"]) == (item["approval_id"], item["digest"])
@@ -89,13 +97,13 @@ def test_the_stream_tells_of_it(server: Server) -> None:
 
 def test_a_call_in_an_agents_work_waits_and_goes_on(server: Server) -> None:
     """The agent proposes it, code asks, and after the yes the agent's work goes on to its end."""
-    asked = say(server, "tell Ada about the tea", "s1", hints={"mode": "agent", "allowedVerbs": ["note.send"]})
+    asked = say(server, "tell Ada about the tea", "web:3", hints={"mode": "agent", "allowedVerbs": ["note.send"]})
     assert asked["approval"], asked
     assert (asked["reply"], asked["approval"]["subject"]) == (None, "call")
     (item,) = open_approvals(server)
     assert item["what"] == "note.send"
     decide(server, item)
-    answer = answer_at(server, f"/sessions/s1/messages/{asked['sessionSeq']}")
+    answer = answer_at(server, f"/sessions/web:3/messages/{asked['sessionSeq']}")
     assert (answer["reply"]["ok"], sent(server.home)) == (True, ["ada@example.org: tea"])
 
 
@@ -147,12 +155,17 @@ def test_other_arguments_are_proposed_instead(server: Server) -> None:
     assert sent(server.home) == ["ben@example.org: tea"]
 
 
-def test_the_list_has_pages_and_filters(server: Server) -> None:
+def test_the_list_has_pages_and_filters(tmp_path: Path) -> None:
     """The latest first, by state, by session, page by page; an unknown state is refused."""
+    with Server(furnish(tmp_path)) as server:
+        _look_through(server)
+
+
+def _look_through(server: Server) -> None:
     runs = [ask_to_send(server, f"tea {number}") for number in range(3)]
-    announce(server, "s1")
+    announce(server, "web:7")
     found = open_approvals(server, 4)
-    assert [item["session_id"] for item in found] == ["s1", None, None, None]
+    assert [item["session_id"] for item in found] == ["web:7", None, None, None]
     assert [item["run_id"] for item in found[1:]] == runs[::-1]
     pages, before = list[str](), None
     while True:
@@ -169,8 +182,8 @@ def test_the_list_has_pages_and_filters(server: Server) -> None:
     assert states() == ["open"] * 3
     assert states(state="denied") == ["denied"]
     assert states(state="denied,open") == states(all=True) == ["open", "denied", "open", "open"]
-    assert states(session="s1") == ["open"]
-    assert states(session="s2") == []
+    assert states(session="web:7") == ["open"]
+    assert states(session="web:none") == []
     assert refused(server.http.get("/approvals", params={"state": "odd"})) == (422, "unknown_state")
 
 
@@ -256,7 +269,7 @@ def test_a_grant_lets_calls_through_until_it_is_spent(server: Server) -> None:
     assert not allowed(office, to="ben@example.org")
     assert [allowed(office) for _ in range(3)] == [True, True, False]
     assert server.http.get("/grants").json() == {"grants": [], "next": None}
-    (spent,) = server.http.get("/grants", params={"all": True}).json()["grants"]
+    spent = server.http.get("/grants", params={"all": True}).json()["grants"][0]
     assert (spent["grantId"], spent["usesLeft"], spent["stands"]) == (given["grantId"], 0, False)
     assert sent(server.home) == ["ada@example.org: tea"] * 2
 

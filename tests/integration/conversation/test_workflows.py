@@ -348,7 +348,7 @@ async def test_a_template_lowers_how_often_a_step_is_tried(tmp_path: Path) -> No
 
 async def test_a_template_lowers_how_long_a_step_may_take(tmp_path: Path) -> None:
     """Its time is over before the verb's; of a write nobody knows then whether it happened, and nothing more is done."""
-    brief = template("brief", [step("note_down", "note_back"), step("hold_on", timeout_ms=20), step("note_more")])
+    brief = template("brief", [step("note_down", "note_back"), step("hold_on", timeout_ms=1000), step("note_more")])
     async with office(tmp_path, templates={"brief": brief}) as house:
         answer = await house.carry_out("do it quickly", "brief", text="tea")
         assert "(outcome_unknown)" in said(answer)

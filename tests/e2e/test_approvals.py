@@ -254,10 +254,12 @@ def test_whoever_reads_the_data_folder_is_known_by_name(tmp_path: Path) -> None:
 
 
 def test_a_grant_lets_calls_through_until_it_is_spent(server: Server) -> None:
-    """Given by itself: so many calls of such verbs, by that principal's runs alone; also where nobody waits."""
+    """Given by itself in the shape of C5: so many calls of such verbs, by that principal's runs alone; also where nobody waits."""
     office, other = bearer(server, "office", "verbs"), bearer(server, "other", "verbs")
     scope = {"capabilities": ["note.*"], "targets": ["ada@example.org"]}
     given = server.http.post("/grants", json={"principal": "token:office", "scope": scope, "ttlSeconds": 600, "uses": 2}).json()
+    assert given.keys() >= {"grantId", "principal", "scope", "riskLevel", "ttlSeconds", "expiresAt", "reason", "audit"}
+    assert given["scope"] == {**scope, "constraints": {}}
     assert (given["usesLeft"], given["stands"], given["audit"]["by"]) == (2, True, "http:loopback")
     body = {"verb_id": "note.send", "payload": {"to": "ada@example.org", "text": "tea"}}
 

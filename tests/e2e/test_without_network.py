@@ -31,10 +31,7 @@ def test_an_environment_of_another_folder_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_demo_shows_a_true_story_without_a_network() -> None:
-    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, all replayed equal.
-
-    It ends with a workflow that waits and the command that approves it, which does.
-    """
+    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, all replayed equal, and the command that approves what waits does."""
     # where this machine has no such place, or would have to set up first, the demo is played as it is
     alone = not subprocess.run((*ALONE, "ip link set lo up"), capture_output=True, check=False).returncode
     set_up = not (ROOT / ".venv").is_symlink() and (ROOT / ".venv" / "set-up").exists()

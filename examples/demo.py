@@ -2,14 +2,16 @@
 
 Starts `ordain serve`, sends it one planning request over HTTP, and shows everything that came of it: first on the embedded default
 (`offline`: rules and quotation, no language model), then the same request on `scripted` (proposals from a file). Then a short conversation:
-a question, work that takes long, a nudge while it runs, and an order to do something else instead. Exits non-zero unless every header it
-prints is the API's and the journal's, every run replays equal and the session verifies.
+a question, work that takes long, a nudge while it runs, and an order to do something else instead. At last a workflow that waits for somebody's
+yes, and the command that gives it. Exits non-zero unless every header it prints is the API's and the journal's, every run replays equal and
+the session verifies.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,7 @@ import httpx
 EXAMPLES = Path(__file__).resolve().parent
 REQUEST = EXAMPLES / "extract_facts.json"
 SCRIPT = EXAMPLES / "scripts" / "extract_facts.yaml"
+ANNOUNCE = EXAMPLES / "announce"
 CONVERSATION = EXAMPLES / "scripts" / "conversation.yaml"
 PATIENCE_S = 60
 WIDTH = 100
@@ -143,10 +146,30 @@ def converse(home: Path, environment: dict[str, str]) -> None:
     replay_equal("conversation", home, environment)
 
 
-def say(http: httpx.Client, text: str, *, mode: str = "brain", wait: bool = True) -> dict[str, Any]:
+def wait_for_a_yes(home: Path, environment: dict[str, str]) -> str:
+    """A workflow whose last step others see: it waits, a message is no yes, and this is the command that is one."""
+    for name, folder in (("board_post.py", "verbs"), ("announce.yaml", "workflows")):
+        (home / folder).mkdir()
+        shutil.copyfile(ANNOUNCE / name, home / folder / name)
+    (home / "ordain.toml").write_text("[verbs]\npython = true\n", encoding="utf-8")
+    heading("a workflow: what others would see waits for somebody's yes")
+    with serving(home, environment) as http, http:
+        asked = say(http, "Tell everybody", workflow={"template": "announce", "args": {"text": "Tea is at four."}})["approval"]
+        if asked is None:
+            fail("the workflow did not wait")
+        print(asked["text"])
+        heading("a message is no yes; it is told how one is given")
+        replied(http, say(http, "yes"))
+        found = get(http, f"/approvals/{asked['approvalId']}")
+    if found["state"] != "open" or (home / "board.txt").exists():
+        fail("something happened before the yes")
+    return f".venv/bin/ordain approvals approve {found['approval_id']} --digest {found['digest']} --data-dir {home}"
+
+
+def say(http: httpx.Client, text: str, *, wait: bool = True, **hints: Any) -> dict[str, Any]:
     """Say something in session `demo`; the answer, or where the message stands if nobody waits for it."""
     print(f"you: {text}\n")
-    message = {"sessionId": "demo", "userId": "you", "message": {"text": text}, "context": {"routingHints": {"mode": mode}}}
+    message = {"sessionId": "demo", "userId": "you", "message": {"text": text}, "context": {"routingHints": hints}}
     posted = http.post("/messages", json=message, headers={} if wait else {"Prefer": "respond-async"})
     if posted.status_code != (200 if wait else 202):
         fail(f"the message was refused with {posted.status_code}: {posted.text}")
@@ -191,6 +214,8 @@ def main() -> None:
         play("offline", Path(folder) / "offline", clean_environment())
         play("scripted", Path(folder) / "scripted", clean_environment(ORDAIN_SCRIPT=str(SCRIPT)))
         converse(Path(folder) / "conversation", clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
+    kept = Path(tempfile.mkdtemp(prefix="ordain-demo-waits-"))
+    approve = wait_for_a_yes(kept, clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
     heading("Every header is the API's and the journal's, every run replays equal. What to try next")
     print(
         textwrap.dedent("""\
@@ -202,6 +227,10 @@ def main() -> None:
         .venv/bin/ordain runs list                                 what ran; then: runs show RUN --journal
         .venv/bin/ordain replay --all --policy FILE                what another policy would have decided""")
     )
+    heading(
+        f"And the workflow above still waits, in {kept}. This is the yes to exactly what was shown; the line then stands in board.txt there"
+    )
+    print(approve)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ BEYOND_SCHEMAS = {
     "document_unreadable": "likewise",
     "unsupported_document": "a name that tells no format",
     "invalid_name": "a name that cannot be a file's",
+    "unknown_state": "states may be given in one parameter, separated by commas",
     "unknown_status": "statuses may be given in one parameter, separated by commas",
 }
 """Codes of refusals whose reason no schema of the body can say."""

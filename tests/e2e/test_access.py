@@ -351,9 +351,9 @@ def test_on_loopback_a_wrong_token_is_not_the_owner(tmp_path: Path) -> None:
     plan = create(tmp_path, "narrow", "--scope", "plan")
     with Server(tmp_path) as server:
         assert server.http.get("/runs").status_code == 200
-        assert (
-            "key" not in json.loads((tmp_path / "server.json").read_text()) or not json.loads((tmp_path / "server.json").read_text())["key"]
-        )
+        note = json.loads((tmp_path / "server.json").read_text())
+        assert (note["demanded"], (tmp_path / "server.json").stat().st_mode & 0o777) == (False, 0o600)
+        assert server.http.get("/runs", headers=bearer(note["key"])).status_code == 200
         assert refused(server.http.get("/runs", headers=bearer("nonsense"))) == (401, "unauthenticated")
         assert refused(server.http.get("/runs", headers=bearer(plan))) == (403, "forbidden")
 

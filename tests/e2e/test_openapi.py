@@ -15,6 +15,7 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect
 
+from tests.e2e.approving import ask_to_send, furnish, open_approvals
 from tests.e2e.openapi_truth import Truth
 from tests.e2e.process import PATIENCE_S, Server
 from tests.e2e.proposals import act, ask, case, finish, slow
@@ -40,7 +41,7 @@ SCRIPT = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("openapi")).play(SCRIPT) as server:
+    with Server(furnish(tmp_path_factory.mktemp("openapi"))).play(SCRIPT) as server:
         yield server
 
 
@@ -123,6 +124,21 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     truth.ask("POST", "/sessions/web:ada/erase", json=WHY)
     truth.ask("GET", "/sessions/web:ada")
     truth.ask("GET", "/sessions/web:ada/messages", params={"after": 0})
+    # what waits for a yes
+    for word in ("approve", "deny", "resubmit"):
+        ask_to_send(server, word)
+        (item,) = open_approvals(server)
+        truth.ask("GET", f"/approvals/{item['approval_id']}")
+        truth.ask("GET", "/approvals", params={"state": "open,denied", "limit": 1})
+        body = {"args": {"to": "ben@example.org", "text": word}} if word == "resubmit" else {"digest": item["digest"], "why": "a test"}
+        truth.ask("POST", f"/approvals/{item['approval_id']}/{word}", json=body)
+    given = {"principal": "token:a", "scope": {"capabilities": ["note.*"], "constraints": {"note.*": {"maxCalls": 2}}}, "ttlSeconds": 60}
+    grant = truth.ask("POST", "/grants", json=given).json()["grantId"]
+    truth.ask("GET", "/grants", params={"all": True})
+    truth.ask("POST", f"/grants/{grant}/revoke")
+    truth.ask("POST", "/messages", json=message("tell", "web:waits", hints={"workflow": {"template": "announce", "args": {"text": "tea"}}}))
+    truth.ask("GET", "/sessions/web:waits")
+    truth.ask("GET", "/sessions/web:waits/messages", params={"after": 0})
     # what is remembered
     note = truth.ask("POST", "/memory", json={"text": "Ada drinks tea."}).json()["id"]
     truth.ask("POST", "/memory/search", json={"query": "Ada"})

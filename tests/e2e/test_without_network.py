@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,7 @@ def test_an_environment_of_another_folder_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_demo_shows_a_true_story_without_a_network() -> None:
-    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, all replayed equal."""
+    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, all replayed equal, and the command that approves what waits does."""
     # where this machine has no such place, or would have to set up first, the demo is played as it is
     alone = not subprocess.run((*ALONE, "ip link set lo up"), capture_output=True, check=False).returncode
     set_up = not (ROOT / ".venv").is_symlink() and (ROOT / ".venv" / "set-up").exists()
@@ -44,6 +45,17 @@ def test_the_demo_shows_a_true_story_without_a_network() -> None:
         assert shown in done.stdout
     for notice in ("offline rules, no language model", "scripted proposals, no language model"):
         assert notice in done.stdout
+    assert "waiting for somebody who may approve: announce@1: mail.draft, board.post" in done.stdout
+    approve = done.stdout.splitlines()[-1]
+    assert approve.startswith(".venv/bin/ordain approvals approve ")
+    folder = Path(approve.rpartition(" ")[2])
+    try:
+        command = (sys.executable, "-m", "ordain", *approve.split()[1:])
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
+        assert (said.returncode, "is completed" in said.stdout) == (0, True), said.stdout + said.stderr
+        assert (folder / "board.txt").read_text(encoding="utf-8") == "everybody: Tea is at four.\n"
+    finally:
+        shutil.rmtree(folder)
     if not alone:
         pytest.skip("the demo is true, but this machine refuses network namespaces (unshare -rn): it was not shown without a network")
     if not set_up:

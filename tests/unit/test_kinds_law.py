@@ -67,7 +67,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("verbs/__init__.py", "verb"): "the decorator",
     ("contracts/policy.py", "triage"): "a shipped verb's name",
     ("cli/slash.py", "triage"): "a message's class (rule `attach`)",
-    ("rules/attach.py", "triage"): "that class",
+    ("rules/attachment.py", "triage"): "that class",
     ("rules/supervise.py", "supervisor"): "what a line of the header is about",
     ("server/examples.py", "turn"): "a published example of a run",
     ("flows/act.py", "verb_plan"): "the kind that carries out a verb whose declaration names no flow",

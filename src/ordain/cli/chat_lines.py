@@ -8,22 +8,23 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 from typing import Any
 
+from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.columns import UNBROKEN
 from ordain.cli.conversation_lines import question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.events import MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
+from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import InvalidRequest, OrdainError
-from ordain.rules.plain_reply import plain_reply
+from ordain.rules.plain_reply import cleaned, plain_reply
 
 READ_BYTES = 65_536
 LINES_AHEAD = 16
@@ -44,6 +45,7 @@ class LineChat:
         """Into one session; with ``commands`` a line that begins with a slash is one."""
         self._messenger, self._to, self._json = messenger, to, as_json
         self._commands, self._request = commands, ""
+        self._approvals, self._awaits = ChatApprovals(messenger), 0
         self._following: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
         self._came = asyncio.Event()
@@ -142,28 +144,51 @@ class LineChat:
                 return Aside.LEAVE
             case Command(name=Slash.RETRY) if self._request:
                 return self._request
+            case Command() as command:
+                await self._carry_out(command)
+                return Aside.DONE
+
+    async def _carry_out(self, command: Command) -> None:
+        match command:
             case Command(name=Slash.MODE, words=(mode,)):
                 self._to = replace(self._to, mode=mode)
-                return Aside.DONE
             case Command(name=Slash.VERB, words=words) if words:
                 self._to = replace(self._to, verbs=() if words == ("-",) else words)
-                return Aside.DONE
+            case Command(name=Slash.APPROVE | Slash.DENY as name, words=words):
+                await self._decide(words, approve=name is Slash.APPROVE)
             case Command(name=name):
                 raise InvalidRequest(f"{name} means nothing here; a terminal has it", code="unclear_command")
 
+    async def _decide(self, words: Sequence[str], *, approve: bool) -> None:
+        """Decide an approval, and wait for what the message that waited for it comes to."""
+        done = await self._approvals.decide(self._to.session, words, approve=approve)
+        if self._json:
+            self._print_json({"event": "approvals", "decided": done.decided, "lines": list(done.lines)})
+        else:
+            print("\n".join(map(cleaned, done.lines)), end="\n\n", flush=True)
+        if done.decided and self._awaits:
+            await self._answered(await self._messenger.answer(self._to.session, self._awaits))
+
     async def _answered(self, answer: MessageAnswer) -> None:
-        self._asked = answer.question is not None
+        self._asked = answer.question is not None or answer.approval is not None
+        self._awaits = answer.session_seq if answer.approval is not None else 0 if answer.session_seq == self._awaits else self._awaits
         self._failed = self._failed or (answer.reply is not None and not answer.reply.ok)
         if not self._json:
-            self._print(answer)
+            await self._print(answer)
             return
         await self._shown(answer)
         ok = None if answer.reply is None else answer.reply.ok
         facts = {"seq": answer.session_seq, "message_id": answer.message_id, "run": answer.run_id or ""}
         self._print_json({"event": "answered", **facts, "attached": answer.attached, "reason": answer.reason, "ok": ok})
 
-    def _print(self, answer: MessageAnswer) -> None:
-        if answer.reply is not None:
+    async def _print(self, answer: MessageAnswer) -> None:
+        if answer.approval is not None:
+            lines = await self._approvals.shown(answer.approval.approval_id) or [
+                answer.approval.text,
+                f"approval {answer.approval.approval_id}",
+            ]
+            print("\n".join(map(cleaned, lines)), end="\n\n", flush=True)
+        elif answer.reply is not None:
             print(plain_reply(answer.reply.header, answer.reply.narrative), end="\n\n", flush=True)
         elif answer.question is not None:
             asked = answer.question
@@ -186,7 +211,7 @@ class LineChat:
             self._note(heard.event)
 
     def _note(self, event: SessionEvent) -> None:
-        if isinstance(event, ReplyEvent | QuestionEvent):
+        if isinstance(event, ReplyEvent | QuestionEvent | ApprovalEvent):
             self._seen[event.run] = event.seq
         elif isinstance(event, MessageEvent):
             self._seen[event.message_id] = event.seq
@@ -194,7 +219,8 @@ class LineChat:
 
     async def _shown(self, answer: MessageAnswer) -> None:
         """Wait until the stream has said what answers the message, so that a program reads it first."""
-        key = answer.run_id if answer.reply is not None or answer.question is not None else answer.message_id
+        told = answer.reply is not None or answer.question is not None or answer.approval is not None
+        key = answer.run_id if told else answer.message_id
         while self._seen.get(key or "", 0) < answer.session_seq:
             self._came.clear()
             woken = asyncio.ensure_future(self._came.wait())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import ParamSpec
 
+from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.conversation_lines import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.line_editor import EnteredLine, LineEditor, Order
@@ -18,7 +19,16 @@ from ordain.cli.screen import BOLD, CYAN, Screen, ScreenLine, keys_as_typed
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.events import ErasedEvent, MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
+from ordain.contracts.events import (
+    ApprovalEvent,
+    ErasedEvent,
+    MessageEvent,
+    QuestionEvent,
+    ReplyEvent,
+    SaidEvent,
+    SessionEvent,
+    SummaryEvent,
+)
 from ordain.errors import OrdainError
 from ordain.rules.plain_reply import cleaned
 
@@ -28,7 +38,7 @@ EARLIER = 6
 """Entries of a session that went on before which are shown when it is taken up again."""
 EARLIER_READ = 40
 PROMPT = " > "
-DURABLE = (MessageEvent, QuestionEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
+DURABLE = (MessageEvent, QuestionEvent, ApprovalEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
 
 
 class TerminalChat:
@@ -38,6 +48,7 @@ class TerminalChat:
         """Into the session that ``to`` names, which need not exist yet."""
         self._messenger, self._screen, self._to = messenger, screen, to
         self._talk, self._editor = Talk(), LineEditor()
+        self._approvals = ChatApprovals(messenger)
         self._said: list[ScreenLine] = []
         self._mine: set[str] = set()
         self._since: dict[str, float] = {}
@@ -215,6 +226,8 @@ class TerminalChat:
         if isinstance(event, DURABLE) and show:
             mine = event.message_id in self._mine
             self._said += event_lines(event, turn, self._screen.columns, mine=mine, several=several)
+        if isinstance(event, ApprovalEvent) and show:
+            self._spawn(self._exact, event.approval)
         if isinstance(event, DURABLE):
             self._after = event.seq
             self._draw()
@@ -244,6 +257,8 @@ class TerminalChat:
                 self._send(STOP, anchor)
             case Slash.STATUS if target is not None:
                 self._send(STATUS, anchor)
+            case Slash.APPROVE | Slash.DENY:
+                self._spawn(self._decide, command.words, approve=command.name is Slash.APPROVE)
             case Slash.RETRY if self._request:
                 self._send(self._request)
             case Slash.RETRY:
@@ -269,6 +284,18 @@ class TerminalChat:
             self._to = replace(self._to, verbs=() if tuple(words) == ("-",) else tuple(words))
         named = ", ".join(self._to.verbs)
         self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
+
+    async def _decide(self, words: Sequence[str], *, approve: bool) -> None:
+        done = await self._approvals.decide(self._to.session, words, approve=approve)
+        self._say_lines(done.lines)
+
+    async def _exact(self, approval: str) -> None:
+        """An approval that is open, as whoever decides it has to see it."""
+        self._say_lines(await self._approvals.shown(approval))
+
+    def _say_lines(self, lines: Sequence[str]) -> None:
+        if lines:
+            self._say(*(ScreenLine(text=part, style=CYAN, indent="    ") for line in lines for part in cleaned(line).split("\n")), EMPTY)
 
     async def _threads(self) -> None:
         self._say(*thread_lines(await self._messenger.session(self._to.session)), EMPTY)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from ordain.cli.commands_approvals import approvals, grants
 from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
 from ordain.cli.commands_store import store
@@ -36,6 +37,8 @@ tree.command(runs)
 tree.command(sessions)
 tree.command(verbs)
 tree.command(workflows)
+tree.command(approvals)
+tree.command(grants)
 tree.command(phrases)
 tree.command(models)
 tree.command(local)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,26 @@ import httpx
 
 from ordain.cli.places import ServerNote, read_note
 from ordain.cli.proven import ProvenTransport
-from ordain.contracts.access import parse_token
+from ordain.contracts.access import COMMAND, parse_token
 from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
 from ordain.owned_files import check_owned
 
 PROBE_S = 2.0
 PROOF_S = 30.0
 """How long a server that proved itself before may take to do so again: it may be busy."""
-PRINCIPAL = "local:cli"
+PRINCIPAL = COMMAND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """The HTTP face, wherever it runs; ``embedded`` means that the run stops with this process."""
+    """The HTTP face, wherever it runs; ``embedded`` means that the run stops with this process.
+
+    ``as_user`` are the headers by which a request says that the user whose data folder it is asks: who decides an approval is known by name.
+    """
 
     http: httpx.AsyncClient
     embedded: bool
+    as_user: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     async def ask(
         self, method: str, path: str, *, content: bytes | None = None, headers: Mapping[str, str] | None = None, **options: Any
@@ -120,6 +124,15 @@ def connect(home: Path, *, drive: bool) -> AbstractAsyncContextManager[Connectio
     return _connected(home, _driven if drive else _as_it_lies)
 
 
+def connect_current(home: Path) -> AbstractAsyncContextManager[Connection]:
+    """For looking: the server's face, or one over the storage as it lies, under the policy, verbs and templates that the folder has now.
+
+    Raises:
+        ConfigurationError: these are wrong.
+    """
+    return _connected(home, _under_current)
+
+
 def connect_served(home: Path) -> AbstractAsyncContextManager[Connection]:
     """The server that holds the folder, else one that this process is for as long as it lasts: streams work either way.
 
@@ -138,7 +151,7 @@ async def _connected(home: Path, here: Callable[[Path], AbstractAsyncContextMana
             yield connection
     else:
         async with _over_http(home, note) as http:
-            yield Connection(http=http, embedded=False)
+            yield Connection(http=http, embedded=False, as_user=_as_user(note.key))
 
 
 @asynccontextmanager
@@ -146,8 +159,8 @@ async def _driven(home: Path) -> AsyncGenerator[Connection]:
     from ordain.app import Ordain  # lazy: beside a server none of this is needed
     from ordain.settings import load_settings  # lazy: see above
 
-    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime, ordain.settings) as http:
-        yield Connection(http=http, embedded=True)
+    async with Ordain(load_settings(home=home)) as ordain, _embedded(ordain.runtime, ordain.settings) as (http, key):
+        yield Connection(http=http, embedded=True, as_user=_as_user(key))
 
 
 @asynccontextmanager
@@ -155,8 +168,21 @@ async def _as_it_lies(home: Path) -> AsyncGenerator[Connection]:
     from ordain.cli.archive import open_archive  # lazy: beside a server none of this is needed
 
     with open_archive(home) as archive:
-        async with _embedded(archive.runtime) as http:
-            yield Connection(http=http, embedded=True)
+        async with _embedded(archive.runtime) as (http, key):
+            yield Connection(http=http, embedded=True, as_user=_as_user(key))
+
+
+@asynccontextmanager
+async def _under_current(home: Path) -> AsyncGenerator[Connection]:
+    from ordain.catalogs import build_catalog, build_registry  # lazy: beside a server none of this is needed
+    from ordain.cli.archive import open_archive  # lazy: see above
+    from ordain.settings import load_settings  # lazy: see above
+
+    settings = load_settings(home=home)
+    with open_archive(home) as archive:
+        archive.runtime.services.catalogs.current = build_catalog(settings, build_registry(settings), archive.runtime.services.kinds)
+        async with _embedded(archive.runtime) as (http, key):
+            yield Connection(http=http, embedded=True, as_user=_as_user(key))
 
 
 @asynccontextmanager
@@ -170,7 +196,7 @@ async def _served(home: Path) -> AsyncGenerator[Connection]:
     async with Ordain(settings) as ordain:
         with listening(settings) as listener:
             async with served(ordain, listener, PRINCIPAL) as serving, _over_http(home, serving.note) as http:
-                yield Connection(http=http, embedded=True)
+                yield Connection(http=http, embedded=True, as_user=_as_user(serving.note.key))
 
 
 def _over_http(home: Path, note: ServerNote) -> httpx.AsyncClient:
@@ -178,9 +204,14 @@ def _over_http(home: Path, note: ServerNote) -> httpx.AsyncClient:
         now = read_note(home)  # a server that was started anew at the same address has another one
         return note.proof if now is None or now.url != note.url else now.proof
 
-    token = own_token() or note.key
+    token = own_token() or (note.key if note.demanded else "")
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return httpx.AsyncClient(base_url=note.url, headers=headers, timeout=None, transport=ProvenTransport(key, PROOF_S))  # noqa: S113 - a run takes what it takes
+
+
+def _as_user(key: str) -> dict[str, str]:
+    """What a request says of the user whose data folder it is; nothing where the environment gives a token, whose principal it is then."""
+    return {} if own_token() or not key else {"Authorization": f"Bearer {key}"}
 
 
 def own_token() -> str:
@@ -203,10 +234,17 @@ def own_token() -> str:
     return token
 
 
-def _embedded(runtime: Any, settings: Any = None) -> httpx.AsyncClient:
-    from ordain.server import Face, build_app  # lazy: beside a server none of this is needed
+@asynccontextmanager
+async def _embedded(runtime: Any, settings: Any = None) -> AsyncGenerator[tuple[httpx.AsyncClient, str]]:
+    """The face in this process, and the key of whoever's process it is."""
+    from ordain.runtime.access import Exposure  # lazy: beside a server none of this is needed
+    from ordain.runtime.tokens import fresh_token  # lazy: see above
+    from ordain.server import Face, build_app  # lazy: see above
     from ordain.server.bodies import SHIPPED, BodyBounds  # lazy: see above
 
     body = SHIPPED if settings is None else BodyBounds(bytes=settings.server.body_bytes, values=settings.server.body_values)
-    transport = httpx.ASGITransport(build_app(Face(runtime=runtime, principal=PRINCIPAL, body=body)), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None)  # noqa: S113 - a run takes what it takes
+    key, parsed = fresh_token(runtime.services.clock)
+    face = Face(runtime=runtime, principal=PRINCIPAL, body=body, exposure=Exposure(owner=parsed.digest))
+    transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as http:  # noqa: S113 - a run takes what it takes
+        yield http, key

@@ -12,7 +12,17 @@ from ordain.cli.columns import clipped, wrapped
 from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, ScreenLine
 from ordain.cli.talk import Turn
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.events import ErasedEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SaidEvent, SessionEvent, SummaryEvent
+from ordain.contracts.events import (
+    ApprovalEvent,
+    ErasedEvent,
+    MessageEvent,
+    OptionView,
+    QuestionEvent,
+    ReplyEvent,
+    SaidEvent,
+    SessionEvent,
+    SummaryEvent,
+)
 from ordain.rules.header import MARKS
 from ordain.rules.plain_reply import QUOTE, cleaned, imitates
 
@@ -67,6 +77,9 @@ def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: b
             return [*about, *header_lines(header), *below, EMPTY]
         case QuestionEvent():
             return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
+        case ApprovalEvent(text=text, approval=approval, tier=tier):
+            asks = ScreenLine(text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD)
+            return [*about, asks, *words(text, columns), notice(f"approval {one_line(approval)[1:-1]}"), EMPTY]
         case SaidEvent(text=text):
             return [*words(text, columns), EMPTY]
         case MessageEvent() if not mine:
@@ -93,6 +106,8 @@ def thread_lines(session: Mapping[str, Any]) -> list[ScreenLine]:
         active = "  active" if thread["threadId"] == session["activeThreadId"] else ""
         asks = thread["pendingQuestion"]
         waits = f"  expects {one_line(asks['expectedType'])[1:-1]}" if asks else ""
+        approval = thread["awaitingApproval"]
+        waits += f"  approval {one_line(approval['approvalId'])[1:-1]}" if approval else ""
         flight = thread["inFlight"]
         queued = f"  {len(flight['queued'])} queued" if flight and flight["queued"] else ""
         found.append(

@@ -45,15 +45,15 @@ def _live_tokens(settings: Settings) -> int:
 
 
 def exposure_of(settings: Settings, clock: Clock) -> tuple[Exposure, str]:
-    """What the face is told, and the key for the note in the data folder: "" where no token is demanded."""
+    """What the face is told, and the key for the note in the data folder: whoever can read that is the user whose it is."""
     server = settings.server
     demanded = server.require_token or settings.access.loopback == "token" or is_exposed(settings)
-    key, parsed = fresh_token(clock) if demanded else ("", None)
+    key, parsed = fresh_token(clock)
     exposure = Exposure(
         demanded=demanded,
         hosts=tuple(server.allowed_hosts),
         proxies=tuple(server.trusted_proxies),
-        owner=None if parsed is None else parsed.digest,
+        owner=parsed.digest,
         rate=parse_rate(server.rate),
         failed_rate=parse_rate(server.failed_rate),
     )

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -61,6 +62,7 @@ class Messenger:
     def __init__(self, connection: Connection, workspace: str) -> None:
         """Over a connection that somebody else opens and closes."""
         self._connection, self._headers = connection, {"Ordain-Workspace": workspace}
+        self._user = dict(connection.as_user)
         self.embedded = connection.embedded
 
     async def say(self, to: Addressed, text: str, *, message_id: str | None = None, reply_to: str | None = None) -> MessageAnswer:
@@ -83,14 +85,14 @@ class Messenger:
         return MessageAnswer.model_validate(said)
 
     async def answer(self, session: str, seq: int) -> MessageAnswer:
-        """Wait until a message is answered: by a reply, by a question, or because nothing follows from it.
+        """Wait until a message is answered: by a reply, by a question, by an approval that it waits for, or because nothing follows from it.
 
         Raises: as ``say``.
         """
         while True:
             said = await self._asked("GET", session_path(session, "messages", str(seq)), params={"wait": WAIT_S})
             answer = MessageAnswer.model_validate(said)
-            if answer.reply is not None or answer.question is not None or answer.run_id is None:
+            if answer.reply is not None or answer.question is not None or answer.approval is not None or answer.run_id is None:
                 return answer
 
     async def events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
@@ -141,6 +143,21 @@ class Messenger:
         """Sessions, the most recently used first."""
         asked = {"limit": limit} if before is None else {"limit": limit, "before": before}
         return await self._asked("GET", "/sessions", params=asked)
+
+    async def approvals(self, session: str) -> dict[str, Any]:
+        """What runs of a session wait for somebody's yes for."""
+        return await self._asked("GET", "/approvals", params={"session": session}, headers=self._user)
+
+    async def approval(self, approval: str) -> dict[str, Any]:
+        """One approval, with its exact arguments."""
+        return await self._asked("GET", f"/approvals/{quote(approval, safe='')}", headers=self._user)
+
+    async def decide(self, approval: str, *, approve: bool, digest: str, why: str) -> dict[str, Any]:
+        """Say yes or no. Sent once: where the connection is lost nobody here knows whether it counted, and the approval says so."""
+        path = f"/approvals/{quote(approval, safe='')}/{'approve' if approve else 'deny'}"
+        content = json.dumps({"digest": digest, "why": why}).encode()
+        done: dict[str, Any] = await self._connection.ask("POST", path, content=content, headers={**self._headers, **self._user})
+        return done
 
     async def erase(self, session: str, why: str) -> dict[str, Any]:
         """Destroy a session's content."""

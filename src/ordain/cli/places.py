@@ -14,13 +14,14 @@ SERVER_FILE = "server.json"
 class ServerNote:
     """A running server: its address, its process, and the word that it answers with (``/health``), by which servers are told apart.
 
-    ``proof`` is the key under which it proves that it is this one (``contracts.proof``); it is never sent. "" in notes of builds before. ``key`` is the token of whoever can read the data folder, as long as this server runs; "" where it demands none.
+    ``proof`` is the key under which it proves that it is this one (``contracts.proof``); it is never sent. "" in notes of builds before. ``key`` is the token of whoever can read the data folder, as long as this server runs; ``demanded``: every request needs one.
     """
 
     url: str
     pid: int
     instance: str
     key: str = field(default="", repr=False)
+    demanded: bool = True
     proof: str = field(default="", repr=False)
 
 
@@ -53,6 +54,7 @@ def read_note(home: Path) -> ServerNote | None:
             pid=int(found["pid"]),
             instance=str(found["instance"]),
             key=str(found.get("key", "")),
+            demanded=bool(found.get("demanded", True)),
             proof=str(found.get("proof", "")),
         )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

@@ -125,7 +125,14 @@ class ListeningFace:
 async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINCIPAL) -> AsyncGenerator[ListeningFace]:
     """A running Ordain over HTTP; other commands find it by its note while it is there."""
     exposure, key = exposure_of(ordain.settings, ordain.runtime.services.clock)
-    note = ServerNote(url=url_of(listener), pid=os.getpid(), instance=secrets.token_hex(8), key=key, proof=secrets.token_hex(32))
+    note = ServerNote(
+        url=url_of(listener),
+        pid=os.getpid(),
+        instance=secrets.token_hex(8),
+        key=key,
+        demanded=exposure.demanded,
+        proof=secrets.token_hex(32),
+    )
     body = body_bounds(ordain.settings)
     face = Face(runtime=ordain.runtime, instance=note.instance, proof_key=note.proof, principal=principal, exposure=exposure, body=body)
     config = uvicorn.Config(

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.events import MessageEvent, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
+from ordain.contracts.events import (
+    ApprovalEvent,
+    MessageEvent,
+    ProgressEvent,
+    QuestionEvent,
+    ReplyEvent,
+    ResetEvent,
+    SessionEvent,
+    TextEvent,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +63,13 @@ class Talk:
         return self.running or (self.turns[-1] if self._turns else None)
 
     def take(self, event: SessionEvent) -> Turn | None:
-        """Follow one event; returns the turn that a reply or question belongs to, as it was before."""
+        """Follow one event; returns the turn that a reply, a question or an approval belongs to, as it was before."""
         match event:
             case MessageEvent():
                 self._message(event)
             case ReplyEvent(run=run):
                 return self._turns.pop(run, None)
-            case QuestionEvent(run=run):
+            case QuestionEvent(run=run) | ApprovalEvent(run=run):
                 turn = self._turn(run)
                 self._turns[run] = replace(turn, waiting=True, header="", words="", attempt=0)
                 return turn

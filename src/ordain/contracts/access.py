@@ -77,6 +77,15 @@ def principal_of(given: Principal | str) -> Principal:
 
 
 TOKEN_PRINCIPAL = "token:"  # noqa: S105 - how a principal's name begins, no password
+LOCAL_PRINCIPAL, OWNER = "local:", "local:owner"
+LOOPBACK, COMMAND = "http:loopback", "local:cli"
+NAMELESS = frozenset({"", OWNER, LOOPBACK, COMMAND})
+"""Principals of whom nobody knows more than that they are on this machine: a request without a token, a command that says nothing of its user."""
+
+
+def local_principal(uid: int) -> str:
+    """A user of this machine, as journals and policy name them."""
+    return f"{LOCAL_PRINCIPAL}{uid}"
 
 
 class Rate(Struct, frozen=True, kw_only=True):

@@ -199,6 +199,18 @@ class Question(Camel):
     expires_at_ms: int
 
 
+class ApprovalOpen(Camel):
+    """What waits for an approver: ``text`` says in code's words what will happen. It is decided at `/approvals`, with ``digest``; no message is a yes."""
+
+    approval_id: str
+    digest: str
+    subject: str
+    tier: str
+    text: str
+    message_id: str
+    expires_at_ms: int
+
+
 class Reply(Camel):
     """The answer to one message: the code-written header stands above whatever a model wrote, and ``ok`` never depends on it (B-34)."""
 
@@ -215,7 +227,7 @@ class Reply(Camel):
 
 
 class MessageAnswer(Camel):
-    """What became of a message: its place, its class, the run that serves it, and the reply or the question back."""
+    """What became of a message: its place, its class, the run that serves it, and the reply, the question back, or the approval that it waits for."""
 
     session_id: str
     message_id: str
@@ -227,5 +239,6 @@ class MessageAnswer(Camel):
     duplicate: bool = False
     reply: Reply | None = None
     question: Question | None = None
+    approval: ApprovalOpen | None = None
     error: ErrorBody | None = None
     anchor: str | None = Field(default=None, description="The message id to reply to inline, chosen by code; null: none is needed.")

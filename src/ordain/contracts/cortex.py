@@ -146,6 +146,7 @@ class HubReply(Strict):
     text: str
     reply: Reply | None
     question: dict[str, Any] | None = None
+    approval: dict[str, Any] | None = None
     cortex_result: CortexClientResult | None = None
 
 

@@ -84,8 +84,13 @@ class ApprovalRow(Struct, frozen=True, kw_only=True):
 class Approvals(Protocol):
     """Reading them as durable now. Errors: the storage's own; what is not there is None or empty."""
 
-    async def approvals(self, workspace: str, *, states: Sequence[str], limit: int, before: int | None) -> Sequence[ApprovalRow]:
-        """Approvals in these states (none given: in any), the latest first; ``before`` is an ``ApprovalRow.place``."""
+    async def approvals(
+        self, workspace: str, *, states: Sequence[str], session: str, limit: int, before: int | None
+    ) -> Sequence[ApprovalRow]:
+        """Approvals in these states (none given: in any), of one session or ("") of all and none, the latest first.
+
+        ``before`` is an ``ApprovalRow.place``.
+        """
         ...
 
     async def approval(self, approval: str) -> ApprovalRow | None:

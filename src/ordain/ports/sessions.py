@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.approvals import AwaitedApproval
@@ -175,6 +176,15 @@ class Entry(Struct, frozen=True, gc=False):
         return entry_cover((*where, *taken, self.size, self.through))
 
 
+class _NamesApproval(Struct, frozen=True, gc=False):
+    approval: str = ""
+
+
+def approval_named(entry: Entry) -> str:
+    """The approval that an entry asks for; "" of one that asks for none, or whose content is gone."""
+    return "" if entry.body is None else msgspec.json.decode(entry.body, type=_NamesApproval).approval
+
+
 ERASED_SESSION = "erased:"
 """How the id of an erased session begins; what follows says nothing of the one that it had."""
 
@@ -247,7 +257,7 @@ class Sessions(Protocol):
         ...
 
     async def answer(self, workspace: str, session: str, seq: int) -> tuple[Entry, Entry | None] | None:
-        """The message with that number, and what the run that serves it has said since: its reply, else the question that is open."""
+        """The message with that number, and what the run that serves it has said since: its reply, else the latest question or approval that is open."""
         ...
 
     async def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:

@@ -8,7 +8,6 @@ counts only where the wording leaves the class open, and only for a class that t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -17,15 +16,19 @@ from ordain.contracts.policy import Policy
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attachment import (
     AnswerPending,
+    Attached,
     AttachReason,
     Barred,
     Edit,
     Filler,
+    MessageReading,
     NewRequest,
     Override,
+    Repair,
     SessionBusy,
     StatusNudge,
     ThreadFact,
+    Triage,
 )
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
@@ -40,28 +43,8 @@ SORTED_WORDS = 20
 """Most words of what a model may call a question after work, or nothing, where an engine tells what could be said of work at hand."""
 
 
-class Attached(StrEnum):
-    """The classes of a message (C5), and the two that postpone the choice."""
-
-    OVERRIDE = "override"
-    STATUS_NUDGE = "status_nudge"
-    ANSWER = "answer_to_pending"
-    FILLER = "filler"
-    NEW_REQUEST = "new_request"
-    REPAIR = "repair"
-    TRIAGE = "triage"
-
-
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
-
-
-class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One way to read an ambiguous message."""
-
-    attached: Attached
-    thread: int
-    stop: bool = False
 
 
 class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,11 +52,13 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
     question that is no longer open.
+    ``approvals`` are the places in ``threads`` of those that wait for an approver.
     ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
     """
 
     cues: Cues
     threads: tuple[ThreadFact, ...] = ()
+    approvals: tuple[int, ...] = ()
     active: int = 0
     anchor: int = 0
     asked: bool = False
@@ -88,17 +73,6 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: float = 0.0
     options: tuple[MessageReading, ...] = ()
     choice: str = ""
-
-
-class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
-    """Two readings, and the sender is asked which."""
-
-    a: MessageReading
-    b: MessageReading
-
-
-class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
-    """A model is asked for a suggestion first."""
 
 
 AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
@@ -172,7 +146,7 @@ def _edited(facts: AttachFacts) -> AttachVerdict:
 
 def _certain(facts: AttachFacts) -> AttachVerdict | None:
     """What wording and state leave no doubt about."""
-    return _override(facts) or _hold(facts) or _nudge(facts) or _answer(facts) or _filler(facts)
+    return _override(facts) or _hold(facts) or _nudge(facts) or _answer(facts) or _approval(facts) or _filler(facts)
 
 
 def _override(facts: AttachFacts) -> AttachVerdict | None:
@@ -206,7 +180,8 @@ def _hold(facts: AttachFacts) -> AttachVerdict | None:
         return None
     if not (live := _at_work(facts)):
         return Filler(), AttachReason.NOTHING_TO_STOP
-    working = [thread for thread in live if not thread.asks]
+    awaiting = _awaiting(facts)
+    working = [thread for thread in live if not thread.asks and thread not in awaiting]
     target = [thread for thread in working if thread.id == facts.anchor] or working
     if len(target) == 1:
         return Override(thread=target[0].id, stop=True), AttachReason.HOLD
@@ -278,6 +253,21 @@ def _partly(facts: AttachFacts, partly: Partly) -> int | None:
     found = [thread for thread in facts.threads if thread.live and thread.partly is partly and thread.takes in taken and not thread.barred]
     chosen = [thread for thread in found if thread.id == facts.anchor] or found
     return chosen[0].id if len(chosen) == 1 else None
+
+
+def _approval(facts: AttachFacts) -> AttachVerdict | None:
+    """What could be a yes or a no, where only an approval waits for one: it is none to that, whoever says it, so it is told how one is given."""
+    cues, waits = facts.cues, _awaiting(facts)
+    says = cues.yes or cues.no or cues.hold or cues.partly in (Partly.LEANS, Partly.CONDITION)
+    if not waits or not says or facts.explicit or facts.closed:
+        return None
+    chosen = [thread for thread in waits if thread.id == facts.anchor] or waits
+    return StatusNudge(thread=chosen[0].id), AttachReason.APPROVAL
+
+
+def _awaiting(facts: AttachFacts) -> Sequence[ThreadFact]:
+    """The threads at work that wait for an approver."""
+    return [thread for place, thread in enumerate(facts.threads) if place in facts.approvals and thread.live]
 
 
 def _filler(facts: AttachFacts) -> AttachVerdict | None:

@@ -16,6 +16,7 @@ from ordain.rules.header import plain, quoted
 
 VALUE_CHARS = 200
 CALLS_TOLD = 20
+TITLED = 5
 DOES: Mapping[VerbEffect, str] = MappingProxyType(
     {
         VerbEffect.READ: "reads",
@@ -31,6 +32,14 @@ DOES: Mapping[VerbEffect, str] = MappingProxyType(
 NOT_TRACED = "Where these arguments come from is not traced: a model may have taken them from anything that it read."
 WHERE_UNDONE = "Where a later step fails, to undo the one above:"
 UNKNOWN = "is none of this catalog's verbs"
+
+
+def titled(asked: ApprovalAsked) -> str:
+    """It on one line, for a list: the verbs, and the workflow whose steps they are; those that would only undo are left out."""
+    undo = set(asked.detail.get("undo", ()))
+    verbs = [plain(call.verb, VALUE_CHARS) for number, call in enumerate(asked.calls) if number not in undo]
+    named = ", ".join([*verbs[:TITLED], *(["…"] if len(verbs) > TITLED else [])])
+    return f"{_workflow(asked)}: {named}" if asked.subject is Subject.WORKFLOW else named
 
 
 def told(asked: ApprovalAsked, catalog: Catalog) -> str:
@@ -49,8 +58,11 @@ def _of_workflow(asked: ApprovalAsked) -> list[str]:
     """What the calls are steps of; they run in this order, each after the one before it was done."""
     if asked.subject is not Subject.WORKFLOW:
         return []
-    template, version = plain(str(asked.detail.get("template", "")), VALUE_CHARS), asked.detail.get("version", 0)
-    return [f"Workflow {template}@{version}, in this order:"]
+    return [f"Workflow {_workflow(asked)}, in this order:"]
+
+
+def _workflow(asked: ApprovalAsked) -> str:
+    return f"{plain(str(asked.detail.get('template', '')), VALUE_CHARS)}@{asked.detail.get('version', 0)}"
 
 
 def _lines(call: Call, catalog: Catalog) -> Iterable[str]:

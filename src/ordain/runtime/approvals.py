@@ -97,10 +97,16 @@ class ApprovalDesk:
     # --- looking --------------------------------------------------------------------------------------------------------------------
 
     async def listed(
-        self, workspace: str, *, states: Sequence[ApprovalState] = (ApprovalState.OPEN,), limit: int = 50, before: int | None = None
+        self,
+        workspace: str,
+        *,
+        states: Sequence[ApprovalState] = (ApprovalState.OPEN,),
+        session: str = "",
+        limit: int = 50,
+        before: int | None = None,
     ) -> Sequence[ApprovalView]:
-        """Approvals in these states, the latest first; ``before`` is a row's ``place``."""
-        rows = await self._rows.approvals(workspace, states=states, limit=min(limit, PAGE_MAX), before=before)
+        """Approvals in these states (none given: in any), the latest first; ``session`` "" is any or none, ``before`` is a row's ``place``."""
+        rows = await self._rows.approvals(workspace, states=states, session=session, limit=min(limit, PAGE_MAX), before=before)
         runs = await self._services.store.load(tuple({row.run for row in rows}))
         return [await self._view(row, found if isinstance(found := runs.get(row.run), StoredRun) else None) for row in rows]
 

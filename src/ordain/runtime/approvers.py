@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordain.contracts.access import Principal, TokenScope
+from ordain.contracts.access import LOCAL_PRINCIPAL, NAMELESS, Principal, TokenScope
 from ordain.contracts.approvals import WHY_CHARS, ApprovalRule, ApprovalsPolicy
 from ordain.errors import Conflict, InvalidRequest, NotFound, OrdainError, Refused
 from ordain.rules.approve import ApproveReason
-from ordain.runtime.access import OWNER
 
 _FORBIDDEN = {ApproveReason.NOT_AN_APPROVER, ApproveReason.OWN_REQUEST, ApproveReason.UNKNOWN}
 _REASONS = {reason.value: reason for reason in ApproveReason}
@@ -28,15 +27,16 @@ def roles_of(rows: Sequence[ApprovalRule]) -> tuple[str, ...]:
 def approver_facts(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str) -> dict[str, Any]:
     """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``requester`` asked for what ``rows`` are about.
 
-    Who comes over loopback without a token is somebody of this machine, and nobody knows who.
+    Who comes over loopback without a token is somebody of this machine, and nobody knows who: to ask so, and to approve as a user of this machine, is no
+    second pair of eyes.
     """
     roles, held = roles_of(rows), policy.held_by(who.name)
     return {
         "scoped": may_approve(who),
-        "named": who.name not in ("", OWNER),
+        "named": who.name not in NAMELESS,
         "roles": roles,
         "lacks": tuple(role for role in roles if role not in held),
-        "own": who.name == requester,
+        "own": who.name == requester or (requester in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL)),
         "apart": any(row.not_requester for row in rows),
     }
 

@@ -54,6 +54,7 @@ def attach_facts(
             )
             for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
         ),
+        approvals=tuple(place for place, thread in enumerate(threads[:THREADS_MAX]) if thread.awaiting is not None),
         active=state.active,
         anchor=anchor,
         asked=_replies(state, message) is True,

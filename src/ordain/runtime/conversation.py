@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.access import Principal
-from ordain.contracts.conversation import Message, MessageAnswer, Option, Question, Reply
-from ordain.contracts.events import QuestionEvent, ReplyEvent, SessionEvent
+from ordain.contracts.conversation import ApprovalOpen, Message, MessageAnswer, Option, Question, Reply
+from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread
@@ -152,7 +152,7 @@ class Conversation:
     # --- what became of it ------------------------------------------------------------------------------------------------------------
 
     async def answer(self, workspace: str, received: Acknowledged) -> MessageAnswer:
-        """Wait until the message is answered: by a reply, by a question back, or because nothing follows from it.
+        """Wait until the message is answered: by a reply, by a question back, by an approval that it waits for, or because nothing follows from it.
 
         Raises:
             Transient: the engine stops; the message is kept and answered when it is back.
@@ -219,7 +219,7 @@ class Conversation:
 
 def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> MessageAnswer:
     event = None if answer is None else event_of(answer)  # of one that was erased there is neither
-    reply, question = None, None
+    reply, question, approval = None, None, None
     if isinstance(event, ReplyEvent):
         reply = Reply.model_validate(
             {"header": event.header, "narrative": event.narrative, "ok": event.ok, "verdict": event.verdict or None}
@@ -230,6 +230,16 @@ def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> M
             expected_type=event.expected_type,
             text=event.text,
             options=[Option.model_validate(msgspec.to_builtins(option)) for option in event.options],
+            message_id=event.message_id,
+            expires_at_ms=event.expires_at_ms,
+        )
+    elif isinstance(event, ApprovalEvent):
+        approval = ApprovalOpen(
+            approval_id=event.approval,
+            digest=event.digest,
+            subject=event.subject,
+            tier=event.tier,
+            text=event.text,
             message_id=event.message_id,
             expires_at_ms=event.expires_at_ms,
         )
@@ -244,5 +254,6 @@ def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> M
         duplicate=received.duplicate,
         reply=reply,
         question=question,
+        approval=approval,
         anchor=message.anchor or None,
     )

@@ -12,11 +12,13 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.kinds import Kinds
 from ordain.journal.acts import cleared
 from ordain.journal.codec import ReadRecord, decode
+from ordain.journal.digests import approval_id
 from ordain.journal.folds import Fold, open_children
 from ordain.journal.records import STOPPED, EndedBody, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
+from ordain.runtime.approval_words import titled
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.whole_journal import check_end
 
@@ -116,7 +118,16 @@ class Headers:
 
     async def open_question(self, stored: StoredRun) -> str:
         """The open question of a run or of a child it waits for."""
-        found = ""
+        return next((wait.about for _, _, wait in reversed(await self._waits(stored)) if wait.question is not None), "")
+
+    async def open_approvals(self, stored: StoredRun) -> Sequence[tuple[str, str]]:
+        """The approvals that a run or a child it waits for asks for: the id of each, and what it is of on one line."""
+        waits = await self._waits(stored)
+        return [(approval_id(run, addr), titled(wait.approval)) for run, addr, wait in waits if wait.approval is not None]
+
+    async def _waits(self, stored: StoredRun) -> Sequence[tuple[str, int, Wait]]:
+        """The waits that a run and the children it waits for stand at: the run, the effect's number, the effect."""
+        found: list[tuple[str, int, Wait]] = []
         for seen in await self._tree(stored):
             intents = [record for record in readable(seen.records) if record.kind is RecordKind.INTENT]
             if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
@@ -124,10 +135,9 @@ class Headers:
             body = decode(intents[-1])
             if isinstance(body, IntentBody):
                 try:
-                    effect = msgspec.json.decode(body.effect, type=Wait)
+                    found.append((seen.id, body.addr, msgspec.json.decode(body.effect, type=Wait)))
                 except msgspec.MsgspecError:
                     continue
-                found = effect.about if effect.question is not None else found
         return found
 
     async def stopped_below(self, stored: StoredRun) -> Sequence[StoredRun]:

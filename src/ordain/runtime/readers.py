@@ -66,7 +66,8 @@ def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Call
 async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:
     """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say."""
     facts, asks = await headers.so_far(stored), await headers.open_question(stored)
-    status = "waiting for an answer" if asks else facts.status
+    approvals = [{"approval": approval, "what": what} for approval, what in await headers.open_approvals(stored)]
+    status = "waiting for an answer" if asks else "waiting for an approver" if approvals else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
     failures = [_failure(line) for line in facts.lines if line.mark in ("fail", "unknown")]
     return {
@@ -80,6 +81,7 @@ async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, A
         "asks": asks,
         "failures": "; ".join(failures[-FAILURES_SHOWN:]),
         "header": msgspec.to_builtins(shown),
+        **({"approvals": approvals} if approvals else {}),
     }
 
 

@@ -8,10 +8,14 @@ from fastapi import FastAPI
 
 from ordain import __version__
 from ordain.server import operators
+from ordain.server.approvals import SHAPES as APPROVALS
+from ordain.server.approvals import approvals_router
 from ordain.server.arrival import HeadAsGet, InTime
 from ordain.server.documents import component_schemas, schemas_router
 from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
+from ordain.server.grants import SHAPES as GRANTS
+from ordain.server.grants import grants_router
 from ordain.server.guard import Guard
 from ordain.server.health import health_router
 from ordain.server.library import SHAPES, library_router
@@ -74,6 +78,8 @@ class Application(FastAPI):
                 WorkflowView,
                 TokenList,
                 AuditPage,
+                *APPROVALS,
+                *GRANTS,
                 *SHAPES,
             )
             completed(super().openapi(), component_schemas(own), self.routes)
@@ -109,6 +115,8 @@ def build_app(face: Face) -> FastAPI:
         library_router(face),
         runs_router(face),
         operators_router(face),
+        approvals_router(face),
+        grants_router(face),
         models_router(face),
         health_router(face),
         metrics_router(face),

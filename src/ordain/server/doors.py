@@ -24,6 +24,7 @@ CLOSED = Door((Scope.ADMIN,))
 _Row = tuple[frozenset[str], str, Door]
 _CHAT = Door((Scope.CHAT,), in_workspace=True)
 _OPERATE = Door((Scope.RUNS_OPERATE,), in_workspace=True)
+_APPROVE = Door((Scope.APPROVALS,), in_workspace=True)
 _MEMORY = Door((Scope.MEMORY,), in_workspace=True)
 _LISTED = Door((Scope.VERBS, Scope.CHAT, Scope.PLAN))
 _ID = "[^/]+"
@@ -47,6 +48,8 @@ DOORS: Mapping[str, Sequence[_Row]] = {
     ],
     "workflows": [(READ, f"(/{_ID})?", _LISTED)],
     "runs": [(READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)), (WRITE, f"/{_ID}/[a-z]+", _OPERATE)],
+    "approvals": [(ANY, ".*", _APPROVE)],
+    "grants": [(ANY, ".*", _APPROVE)],
     "memory": [(ANY, ".*", _MEMORY)],
     "docs": [(ANY, ".*", _MEMORY)],
     "models": [(READ, "/cost", Door((Scope.MODELS,), in_workspace=True)), (ANY, ".*", Door((Scope.MODELS,)))],

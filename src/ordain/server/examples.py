@@ -29,6 +29,7 @@ MESSAGE_ANSWER: dict[str, Any] = {
     "duplicate": False,
     "reply": REPLY,
     "question": None,
+    "approval": None,
     "error": None,
     "anchor": None,
 }
@@ -61,6 +62,7 @@ HUB_REPLY: dict[str, Any] = {
     "text": "Hello.",
     "reply": REPLY,
     "question": None,
+    "approval": None,
     "cortex_result": _RESULT,
 }
 _AT = "2026-11-22T09:30:00.000000+00:00"
@@ -134,6 +136,7 @@ SESSION_VIEW: dict[str, Any] = {
             "slots": {},
             "status": "done",
             "pendingQuestion": None,
+            "awaitingApproval": None,
             "inFlight": None,
             "lastError": None,
             "lastActivityAt": _AT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ import msgspec
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 
-from ordain.contracts.access import Principal
+from ordain.contracts.access import LOOPBACK, OWNER, Principal, local_principal
 from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient
 from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
@@ -19,7 +20,7 @@ from ordain.runtime.intake import Accepted
 from ordain.server.bodies import SHIPPED, BodyBounds
 
 BODY_S = 20.0
-PRINCIPAL = "http:loopback"
+PRINCIPAL = LOOPBACK
 CALLER = "ordain.caller"
 """Where a request's scope says who asks, once the guard has let them in by name."""
 Given = TypeVar("Given")
@@ -52,6 +53,11 @@ class Face:
         """Who makes a request, with the scopes of their token: what a run that it opens may use of them."""
         spending = request.scope.get(CALLER)
         return Principal(self.by(request), None if spending is None else spending.caller.scopes)
+
+    def decides(self, request: HTTPConnection) -> Principal:
+        """Who decides an approval or gives a grant: as ``asks``, but whoever has the key in the data folder is the user whose folder it is."""
+        who = self.asks(request)
+        return Principal(local_principal(os.geteuid())) if who.name == OWNER else who
 
     def speaks(self, request: HTTPConnection) -> bool:
         """Whether what a request says of a user counts as that user's own word."""

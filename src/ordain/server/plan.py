@@ -10,7 +10,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest, PlannerResponse
 from ordain.server.bodies import read
 from ordain.server.documents import PLAN_ANSWER, PLAN_REQUEST, documented
-from ordain.server.face import Face, outcome
+from ordain.server.face import Face, outcome, prefers_async
 from ordain.server.refusals import refusing
 from ordain.server.workspaces import Workspace
 
@@ -28,10 +28,11 @@ def plan_router(face: Face) -> APIRouter:
     async def plan_react(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Work on one goal until there is an answer, or say exactly why there is none.
 
-        The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address.
+        The same ``request_id`` with the same body names the same run. ``Prefer: respond-async`` answers 202 with the run's address; such a run may
+        wait for an approval, any other is refused what needs one (`approval_not_available`).
         """
         given = await read(request, PlannerRequest, face.body)
-        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
+        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request))
         return await outcome(face, request, accepted, partial(face.runtime.response, contract=PlannerRequest))
 
     return router

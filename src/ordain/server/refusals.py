@@ -35,7 +35,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "stopping": HttpRefusal(503, "the server stops, or is not up yet"),
     "too_many_connections": HttpRefusal(503, "the server has as many connections as it can keep"),
     "out_of_resources": HttpRefusal(503, "the server has no memory or no descriptor left for the request"),
-    "own_request": HttpRefusal(403, "a verb of this very server asks"),
+    "own_request": HttpRefusal(403, "a verb of this very server asks; of an approval: who asked for the run may not approve what it does"),
     "foreign_origin": HttpRefusal(403, "a web page of another origin asks"),
     "upgrade_required": HttpRefusal(426, "the address speaks WebSocket"),
     "no_such_address": HttpRefusal(404, "there is nothing at this address"),
@@ -107,6 +107,23 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "not_unknown": HttpRefusal(409, "that effect has no unknown outcome"),
     "already_answered": HttpRefusal(409, "that effect was answered before"),
     "answer_too_large": HttpRefusal(422, "the answer is too large or nests too deep"),
+    "approval_required": HttpRefusal(409, "that effect waits for an approver, and no answer is one"),
+    # approvals and grants
+    "approval_not_found": HttpRefusal(404, "there is no such approval in the workspace"),
+    "already_decided": HttpRefusal(409, "the approval was decided before, or nobody waits for it any more"),
+    "approval_expired": HttpRefusal(409, "the time of the approval is over"),
+    "approval_stale": HttpRefusal(409, "what was looked at (`digest`) is not what is asked for, or its template is another one now"),
+    "not_an_approver": HttpRefusal(403, "this principal may not approve it"),
+    "approver_unknown": HttpRefusal(403, "it matters who approves, and nobody knows who this is: come with a token"),
+    "why_too_long": HttpRefusal(422, "a reason is too long"),
+    "unknown_state": HttpRefusal(422, "a state that approvals do not have"),
+    "not_resubmittable": HttpRefusal(409, "only the approval of one call can be proposed anew"),
+    "same_args": HttpRefusal(422, "these are the arguments that are asked for"),
+    "invalid_args": HttpRefusal(422, "the arguments do not fit the verb's schema"),
+    "args_too_large": HttpRefusal(422, "the arguments are too large or nest too deep"),
+    "grant_not_found": HttpRefusal(404, "there is no such grant in the workspace"),
+    "invalid_grant": HttpRefusal(422, "a grant that cannot be given: its time, its uses, its principal or its verbs"),
+    "not_grantable": HttpRefusal(422, "what is destructive is approved each time, and a grant comes with a yes alone"),
 }
 
 EVERYWHERE = (

@@ -218,6 +218,14 @@ class InFlight(CamelView, frozen=True):
     queued: Sequence[str]
 
 
+class AwaitingApproval(CamelView, frozen=True):
+    """The approval that a thread waits for (C5): the workflow that proposes it, null where none does, and the entry that asks."""
+
+    approval_id: str
+    workflow_id: str | None
+    proposed_at_message_id: str
+
+
 class Thread(CamelView, frozen=True):
     """A micro-thread (C5)."""
 
@@ -226,6 +234,7 @@ class Thread(CamelView, frozen=True):
     slots: dict[str, Any]
     status: str
     pending_question: PendingQuestion | None
+    awaiting_approval: AwaitingApproval | None
     in_flight: InFlight | None
     last_error: dict[str, Any] | None
     last_activity_at: Moment

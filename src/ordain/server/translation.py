@@ -145,11 +145,12 @@ def _kept(client: CortexClientRequest) -> dict[str, JsonValue]:
 def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: Mapping[str, Any] | None) -> CortexClientResult:
     """What became of a client request (C1). ``produced`` is the turn's output, None where its run gave none."""
     turn = produced or {}
-    reply, question = answer.reply, answer.question
+    reply, question, approval = answer.reply, answer.question, answer.approval
     error = None if turn.get("error") is None else CallErrorBody.model_validate(categorised(turn["error"]), strict=False)
     if reply is not None and not reply.ok and error is None:
         error = CallErrorBody(code="no_result", message="the turn stopped without a result; its header says where it stands")
-    text = reply.narrative if reply is not None else question.text if question is not None else ""
+    asked = question or approval
+    text = reply.narrative if reply is not None else asked.text if asked is not None else ""
     verb = turn.get("verb") or client.verb or ""
     labels: dict[str, Any] = {
         TRACE_VERB: client.context.metadata.get(TRACE_VERB),
@@ -160,8 +161,10 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
     }
     if question is not None:
         labels["question"] = question.model_dump(mode="json")
+    if approval is not None:
+        labels["approval"] = approval.model_dump(mode="json")
     return CortexClientResult(
-        ok=reply.ok if reply is not None else question is None,
+        ok=reply.ok if reply is not None else asked is None,
         mode=str(client.mode),
         verb=verb,
         status=_status(answer, error),
@@ -180,7 +183,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
 
 def _status(answer: MessageAnswer, error: CallErrorBody | None) -> Literal["success", "partial", "fail"]:
     if answer.reply is None:
-        return "success" if answer.question is None else "partial"
+        return "success" if answer.question is None and answer.approval is None else "partial"
     if answer.reply.ok:
         return "success"
     return "partial" if error is not None and error.code in PARTIAL else "fail"
@@ -220,6 +223,7 @@ def hub_reply(answer: MessageAnswer, result: CortexClientResult) -> HubReply:
         text=result.final_text or "",
         reply=answer.reply,
         question=None if answer.question is None else answer.question.model_dump(mode="json"),
+        approval=None if answer.approval is None else answer.approval.model_dump(mode="json"),
         cortex_result=result,
     )
 

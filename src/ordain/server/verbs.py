@@ -22,7 +22,7 @@ from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.reloader import CatalogProblem
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
-from ordain.server.face import Face, Json, outcome
+from ordain.server.face import Face, Json, outcome, prefers_async
 from ordain.server.refusals import refusing
 from ordain.server.workspaces import Workspace
 
@@ -169,9 +169,12 @@ def verbs_router(face: Face) -> APIRouter:
 
     @router.post("/verbs/execute", **refusing(EXECUTE, "request_id_reused", "run_unreadable", "busy"))
     async def execute_verb(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Run one verb as a run of its own: authorised, journalled and replayable like every other."""
+        """Run one verb as a run of its own: authorised, journalled and replayable like every other.
+
+        With ``Prefer: respond-async`` it may wait for an approval; without, a call that needs one is refused (`approval_not_available`).
+        """
         given = await read(request, VerbRequest, face.body)
-        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
+        accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request))
         return await outcome(face, request, accepted, partial(_replied, face))
 
     @router.get("/verbs/{verb_id}", **refusing(shown(VerbView), "unknown_verb"))

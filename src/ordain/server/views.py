@@ -13,7 +13,19 @@ from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import Record, RunRow, Runtime, RunView, StoredRun
-from ordain.server.shapes import InFlight, Journal, JournalBytes, JournalRecord, PendingQuestion, Run, RunItem, Session, SessionItem, Thread
+from ordain.server.shapes import (
+    AwaitingApproval,
+    InFlight,
+    Journal,
+    JournalBytes,
+    JournalRecord,
+    PendingQuestion,
+    Run,
+    RunItem,
+    Session,
+    SessionItem,
+    Thread,
+)
 
 
 def run_item(row: RunRow) -> RunItem:
@@ -121,12 +133,17 @@ def thread_view(thread: LiveThread) -> Thread:
     pending = None
     if asked is not None:
         pending = PendingQuestion(key=asked.key, expected_type=asked.expects, asked_at_message_id=asked.message_id)
+    waits = thread.awaiting
+    awaiting = None
+    if waits is not None:
+        awaiting = AwaitingApproval(approval_id=waits.approval, workflow_id=waits.workflow or None, proposed_at_message_id=waits.message_id)
     return Thread(
         thread_id=str(thread.id),
         intent=thread.intent,
         slots=thread.slots,
         status=str(thread.status),
         pending_question=pending,
+        awaiting_approval=awaiting,
         in_flight=InFlight(run_id=thread.turns[0], queued=thread.turns[1:]) if thread.turns else None,
         last_error=None if thread.last_error is None else categorised(thread.last_error),
         last_activity_at=moment(thread.touched_at),

@@ -18,13 +18,16 @@ class SqliteApprovals:
         """Reads only."""
         self._store = store
 
-    async def approvals(self, workspace: str, *, states: Sequence[str], limit: int, before: int | None) -> Sequence[ApprovalRow]:
+    async def approvals(
+        self, workspace: str, *, states: Sequence[str], session: str, limit: int, before: int | None
+    ) -> Sequence[ApprovalRow]:
         """See ``Approvals.approvals``."""
         wanted = [str(state) for state in (states or ApprovalState)]
         marks = ",".join("?" * len(wanted))
+        within, named = (" AND s.id = ?", (session,)) if session else ("", ())
         rows = self._store.query(
-            f"{APPROVAL_ROW} WHERE a.workspace = ? AND a.state IN ({marks}) AND a.no < ? ORDER BY a.no DESC LIMIT ?",
-            (workspace, *wanted, 2**62 if before is None else before, limit),
+            f"{APPROVAL_ROW} WHERE a.workspace = ? AND a.state IN ({marks}) AND a.no < ?{within} ORDER BY a.no DESC LIMIT ?",
+            (workspace, *wanted, 2**62 if before is None else before, *named, limit),
         )
         return [approval_row(row) for row in rows]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered
+from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered, approval_named
 from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
 from ordain.store.typed_rows import Columns, check_row, is_key, is_moment, is_number, is_text, or_none
@@ -90,6 +90,10 @@ def _session(row: tuple[Any, ...]) -> SessionRow:
     )
 
 
+ASKED_LOOKED_AT = 50
+"""How many of a run's questions and approvals are looked at for one that is open, the latest first."""
+
+
 class SqliteSessions:
     """Implements ``Sessions`` on the store's reading connection."""
 
@@ -129,16 +133,18 @@ class SqliteSessions:
         if not message.run or head == seq:  # nothing was said since, as whenever somebody has just begun to wait
             return message, None
         found = self._store.query(
-            f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', 'question') ORDER BY t.kind DESC, t.seq DESC LIMIT 1",
-            (workspace, session, message.run, seq),
+            f"{_ENTRY} AND t.run = ? AND t.run <> '' AND t.seq > ? AND t.kind IN ('reply', 'question', 'approval')"
+            " ORDER BY t.kind = 'reply' DESC, t.seq DESC LIMIT ?",
+            (workspace, session, message.run, seq, ASKED_LOOKED_AT),
         )
-        said = _entry(found[0]) if found else None
-        if said is not None and said.kind is EntryKind.QUESTION and not self._waits(workspace, session, said.thread, said.message_id):
-            said = None
-        return message, said
+        said = (_entry(row) for row in found)
+        return message, next((one for one in said if one.kind is EntryKind.REPLY or self._waits(workspace, session, one)), None)
 
-    def _waits(self, workspace: str, session: str, thread: int, message_id: str) -> bool:
-        """Whether a question still waits for its answer."""
+    def _waits(self, workspace: str, session: str, asked: Entry) -> bool:
+        """Whether a question still waits for its answer, or an approval for its approver."""
+        if asked.kind is EntryKind.APPROVAL:
+            return bool(self._store.query("SELECT 1 FROM approvals WHERE id = ? AND state = 'open'", (approval_named(asked),)))
+        thread, message_id = asked.thread, asked.message_id
         rows = self._store.query(
             "SELECT json_extract(t.asked, '$.message_id') FROM threads t JOIN sessions s ON s.no = t.session"
             " WHERE s.workspace = ? AND s.id = ? AND t.id = ? AND t.asked IS NOT NULL",

@@ -388,6 +388,7 @@ async def test_what_waits_for_a_yes_can_be_cancelled(tmp_path: Path) -> None:
         sent, view = await house.proposed("tell them", "announce", text="tea")
         (root,) = house.query("SELECT id FROM runs WHERE flow = 'turn'")[0]
         await house.ordain.runtime.cancel(root, by="ada", why="never mind")
+        await house.quiet()
         assert "(cancellation_requested)" in said(await house.told(sent))
         assert (await house.ordain.runtime.approvals.one(WORKSPACE, view.row.id)).row.state == ApprovalState.WITHDRAWN
         with pytest.raises(Conflict):

@@ -88,6 +88,7 @@ def states(draw: st.DrawFn, *, plain: bool = False) -> AttachFacts:
     found = AttachFacts(
         cues=draw(wordings),
         threads=known,
+        approvals=tuple(sorted(draw(st.sets(st.integers(0, len(known) - 1))))) if known else (),
         active=draw(st.sampled_from([0, *(thread.id for thread in known)])),
         anchor=anchor,
         asked=anchor != 0 and draw(st.booleans()),
@@ -187,6 +188,21 @@ def test_no_question_is_answered_by_what_does_not_fit(facts: AttachFacts, policy
     outcome, _ = attach(facts, policy)
     if isinstance(outcome, AnswerPending):
         assert thread_of(facts, outcome.thread).fits
+
+
+@given(states(plain=True), policies, st.sampled_from(["yes", "no", "hold"]))
+def test_what_waits_for_an_approver_gets_no_yes_from_a_message(facts: AttachFacts, policy: Policy, word: str) -> None:
+    """Yes, no and wait reach nothing that waits for an approver but a question after it; whom nothing is asked they stop nothing and begin nothing."""
+    says = Cues(words=1, yes=word == "yes", no=word == "no", hold=word == "hold", whole=True)
+    waiting = tuple(msgspec.structs.replace(one, asks="", fits=False, barred=Barred.NO) for one in facts.threads)
+    assume(any(one.live for one in waiting))
+    quiet = msgspec.structs.replace(
+        facts, cues=says, threads=waiting, approvals=tuple(range(len(waiting))), explicit=False, closed=False, asked=False
+    )
+    outcome, reason = attach(msgspec.structs.replace(quiet, open=min(facts.open, 2 * policy.session.max_open - 1)), policy)
+    assert isinstance(outcome, StatusNudge)
+    assert reason is AttachReason.APPROVAL
+    assert thread_of(facts, outcome.thread).live
 
 
 @given(states(plain=True), policies)
@@ -348,6 +364,7 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
     thread = ThreadFact(id=0, status=status, live=True, asks=asks, barred=Barred(barred))  # what is barred fits nothing
     facts = AttachFacts(
         cues=LARGEST_CUES,
+        approvals=tuple(range(THREADS_MAX)),
         threads=tuple(msgspec.structs.replace(thread, id=id_) for id_ in ids),
         active=number,
         anchor=number,

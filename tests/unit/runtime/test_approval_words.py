@@ -13,7 +13,7 @@ from ordain.contracts.approvals import TIERS, Subject, Tier
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
-from ordain.runtime.approval_words import CALLS_TOLD, DOES, NOT_TRACED, UNKNOWN, told
+from ordain.runtime.approval_words import CALLS_TOLD, DOES, NOT_TRACED, TITLED, UNKNOWN, titled, told
 from ordain.testing import catalog_of
 from tests.unit.rules.given import json_values
 
@@ -72,3 +72,12 @@ def test_a_workflow_is_told_in_its_order_with_what_undoes_it() -> None:
 def test_of_many_calls_the_rest_is_counted() -> None:
     """Not one is left unsaid."""
     assert "and 3 calls more" in told(asked(*[CALL] * (CALLS_TOLD + 3)), CATALOG)
+
+
+def test_in_a_list_it_is_one_line() -> None:
+    """The verbs, of a workflow with its name; what would only undo is left out, and so are more than a few."""
+    assert titled(asked(CALL)) == "post.out"
+    steps = asked(CALL, CALL, CALL, subject=Subject.WORKFLOW, template="two\nlines", version=3, undo=[1])
+    assert titled(steps) == "two lines@3: post.out, post.out"
+    many = asked(*(Call(verb=f"verb{number}\n", args={}) for number in range(TITLED + 3)))
+    assert titled(many) == "verb0, verb1, verb2, verb3, verb4, …"

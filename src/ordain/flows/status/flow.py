@@ -14,6 +14,7 @@ from ordain.ports.effects import Interrupted
 from ordain.rules.header import SIGNS, plain
 
 SHOWN = 300
+APPROVALS_TOLD = 3
 
 
 class StatusInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,6 +58,8 @@ def _told(given: StatusInput, found: dict[str, Any]) -> str:
         return f"{about}{ended}. What had happened by then stands above."
     if found["asks"]:
         return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"
+    if found.get("approvals"):
+        return f"{about}{_awaits(found['approvals'])}"
     if status in {"ready", "running", "waiting"}:
         begun = found["steps"] or found["verb_calls"]
         calls = f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far" if begun else "no step has ended yet"
@@ -67,3 +70,14 @@ def _told(given: StatusInput, found: dict[str, Any]) -> str:
         return f"{about}done."
     failures = found["failures"]
     return f"{about}it ended as {status} ({found['reason']})." + (f" What went wrong: {failures[:SHOWN]}" if failures else "")
+
+
+def _awaits(approvals: list[dict[str, str]]) -> str:
+    """What waits for an approver, and how a yes is given: by whoever may, to exactly what was looked at, and by no message."""
+    named = [f"{plain(one['what'].translate(SIGNS), SHOWN)} (approval {one['approval']})" for one in approvals[:APPROVALS_TOLD]]
+    more = f", and {len(approvals) - APPROVALS_TOLD} more" if len(approvals) > APPROVALS_TOLD else ""
+    first = approvals[0]["approval"]
+    return (
+        f"waiting for somebody who may approve: {'; '.join(named)}{more}. No message is a yes or a no to that. It is given with"
+        f" /approve {first} or /deny {first} in ordain chat, with ordain approvals approve {first}, or with POST /approvals/{first}/approve."
+    )

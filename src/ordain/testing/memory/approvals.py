@@ -16,10 +16,12 @@ class MemoryApprovals:
         """Reads only."""
         self._rows = shared.rows
 
-    async def approvals(self, workspace: str, *, states: Sequence[str], limit: int, before: int | None) -> Sequence[ApprovalRow]:
+    async def approvals(
+        self, workspace: str, *, states: Sequence[str], session: str, limit: int, before: int | None
+    ) -> Sequence[ApprovalRow]:
         """See ``Approvals.approvals``."""
         found = [row for row in self._rows.approvals.values() if row.workspace == workspace and (not states or row.state in states)]
-        found = [row for row in found if before is None or row.place < before]
+        found = [row for row in found if session in ("", row.session) and (before is None or row.place < before)]
         return sorted(found, key=lambda row: -row.place)[:limit]
 
     async def approval(self, approval: str) -> ApprovalRow | None:

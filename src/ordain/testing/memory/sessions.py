@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered
+from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered, approval_named
+from ordain.rules.approve import ApprovalState
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.shared import SharedMemory
 from ordain.testing.memory.threads import read_threads
@@ -73,14 +74,17 @@ class MemorySessions:
             return None if message is None else (message, None)
         since = [entry for entry in reversed(entries) if entry.run == message.run and entry.seq > seq]
         replies = [entry for entry in since if entry.kind is EntryKind.REPLY]
-        asked = [entry for entry in since if entry.kind is EntryKind.QUESTION][:1]
+        asked = [entry for entry in since if entry.kind in (EntryKind.QUESTION, EntryKind.APPROVAL)]
         waits = [entry for entry in asked if self._waits((workspace, session), entry)]
         return message, next(iter(replies or waits), None)
 
-    def _waits(self, name: SessionKey, question: Entry) -> bool:
-        """Whether a question still waits for its answer."""
-        thread = self._rows.threads.get(name, {}).get(question.thread)
-        return thread is not None and thread.asked is not None and thread.asked.message_id == question.message_id
+    def _waits(self, name: SessionKey, asked: Entry) -> bool:
+        """Whether a question still waits for its answer, or an approval for its approver."""
+        if asked.kind is EntryKind.APPROVAL:
+            row = self._rows.approvals.get(approval_named(asked))
+            return row is not None and row.state == ApprovalState.OPEN
+        thread = self._rows.threads.get(name, {}).get(asked.thread)
+        return thread is not None and thread.asked is not None and thread.asked.message_id == asked.message_id
 
     async def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
         """See ``Sessions.threads``."""

@@ -1,0 +1,279 @@
+"""``ordain approvals`` and ``ordain grants``: on the server that holds the data folder, else on the folder as ``local:UID``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ordain.cli.approval_lines import approval_lines
+from ordain.cli.connection import Connection, connect, connect_current
+from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.places import home_of
+from ordain.contracts.access import parse_lifetime_s
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.errors import ConfigurationError
+
+REST_WAIT_S = 300
+YES = "yes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalDecision:
+    """What the command line says of an approval; ``digest`` None: it is shown and asked for at the terminal."""
+
+    approval: str
+    approve: bool
+    digest: str | None = None
+    why: str = ""
+    grant_for: str | None = None
+    grant_uses: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantWords:
+    """A grant as the command line names it."""
+
+    principal: str
+    verbs: tuple[str, ...]
+    lasts: str
+    uses: int | None = None
+    targets: tuple[str, ...] = ()
+    only_egress: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The approvers' part of the face, in one workspace, asked by the user whose data folder it is."""
+
+    connection: Connection
+    workspace: str
+
+    async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        """One request; raises as ``Connection.ask``."""
+        headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
+        content = None if body is None else json.dumps(body).encode()
+        return await self.connection.ask(method, path, content=content, headers=headers, **options)
+
+    async def approval(self, approval: str) -> dict[str, Any]:
+        """One approval."""
+        found: dict[str, Any] = await self.ask("GET", approval_path(approval))
+        return found
+
+
+def approval_path(approval: str, *more: str) -> str:
+    """An approval's address; whatever was typed for its id stays one part of the path."""
+    return "/".join(("/approvals", quote(approval, safe=""), *more))
+
+
+def _at(desk: AbstractAsyncContextManager[Connection], workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
+    async def done() -> Any:
+        async with desk as connection:
+            return await work(Desk(connection=connection, workspace=workspace))
+
+    return asyncio.run(done())
+
+
+def _looking(data_dir: Path | None, workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
+    return _at(connect_current(home_of(data_dir)), workspace, work)
+
+
+def _doing(data_dir: Path | None, workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
+    return _at(connect(home_of(data_dir), drive=True), workspace, work)
+
+
+# --- approvals ----------------------------------------------------------------------------------------------------------------------
+
+
+def print_approvals(data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool) -> int:
+    """What waits for a yes, or was decided."""
+    found = _looking(data_dir, workspace, lambda desk: desk.ask("GET", "/approvals", params=asked))
+    if as_json:
+        print_json(found)
+        return OK
+    rows = [
+        (one["approval_id"], one["state"], one["tier"], one["what"] or "(gone)", one["requester"], moment(one["expires_at"]))
+        for one in found["approvals"]
+    ]
+    print_table(("approval", "state", "tier", "what", "asked for by", "open until (UTC)"), rows)
+    if found["next"] is not None:
+        show(f"more: --before {found['next']}")
+    return OK
+
+
+def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_json: bool) -> int:
+    """One approval; of one that is open, how to decide it."""
+    found = _looking(data_dir, workspace, lambda desk: desk.approval(approval))
+    if as_json:
+        print_json(found)
+        return OK
+    _print_lines(found)
+    if found["state"] == "open" and not found["changed"]:
+        place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
+        place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+        show(f"\nordain approvals approve {found['approval_id']} --digest {found['digest']}{place}")
+        show(f"ordain approvals deny {found['approval_id']}{place}")
+    return OK
+
+
+def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_json: bool) -> int:
+    """Say yes or no; without a server the run is driven here until it rests or waits.
+
+    Raises:
+        ConfigurationError: a yes without the digest of what was looked at, where nobody can be asked (``usage``).
+        OrdainError: as the face refuses it.
+    """
+    grant = _grant_with(word)
+    if word.approve and word.digest is None and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
+        raise ConfigurationError("say what you looked at: --digest, as `ordain approvals show` tells it", code="usage")
+
+    async def work(desk: Desk) -> dict[str, Any] | None:
+        digest = word.digest
+        if digest is None:
+            found = await desk.approval(word.approval)
+            if word.approve and found["state"] == "open" and not await asyncio.to_thread(_agreed, found):
+                return None
+            digest = found["digest"]
+        body = {"digest": digest, "why": word.why, **({} if grant is None else {"grant": grant})}
+        return await _settled(desk, await desk.ask("POST", approval_path(word.approval, "approve" if word.approve else "deny"), body))
+
+    return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
+
+
+def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *, as_json: bool) -> int:
+    """Propose other arguments, which the run then asks for.
+
+    Raises:
+        ConfigurationError: they are no JSON object (``usage``).
+        OrdainError: as the face refuses it.
+    """
+    try:
+        given = json.loads(sys.stdin.read() if args == "-" else args)
+    except ValueError as error:
+        raise ConfigurationError("arguments are written as a JSON object", code="usage") from error
+    if not isinstance(given, dict):
+        raise ConfigurationError("arguments are written as a JSON object", code="usage")
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        return await _settled(desk, await desk.ask("POST", approval_path(approval, "resubmit"), {"args": given}))
+
+    return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
+
+
+async def _settled(desk: Desk, done: dict[str, Any]) -> dict[str, Any]:
+    """Let the engine of this process, where it is one, carry out what was decided before it goes."""
+    if desk.connection.embedded:
+        run = await desk.ask("GET", f"/runs/{quote(done['root'], safe='')}", params={"wait": REST_WAIT_S})
+        done["status"] = run["status"]
+    return done
+
+
+def _print_decided(done: dict[str, Any] | None, *, as_json: bool) -> int:
+    if done is None:
+        show("nothing was decided")
+        return FAILED
+    if as_json:
+        print_json(done)
+        return OK
+    show(f"{done['state']}: {done['what']} (approval {done['approval_id']}), by {done['decided_by']}")
+    if done["grant_id"]:
+        show(f"grant {done['grant_id']} stands for more such calls by {done['requester']}")
+    status = f" is {done['status']}" if done.get("status") else ""
+    show(f"run {done['root']}{status}" if status else f"run {done['root']} goes on")
+    return OK
+
+
+def _agreed(found: dict[str, Any]) -> bool:
+    """Show it, and ask."""
+    _print_lines(found)
+    try:
+        return input(f"\nApprove exactly this? Type {YES}: ").strip().casefold() == YES
+    except EOFError:
+        return False
+
+
+def _print_lines(found: dict[str, Any]) -> None:
+    for line in approval_lines(found):
+        show(line)
+
+
+def _grant_with(word: ApprovalDecision) -> dict[str, Any] | None:
+    if word.grant_for is None:
+        if word.grant_uses is not None:
+            raise ConfigurationError("a grant has an end: --grant-for 45m, 12h or 30d", code="usage")
+        return None
+    return {"ttlSeconds": parse_lifetime_s(word.grant_for), "uses": word.grant_uses, "reason": word.why}
+
+
+# --- grants -------------------------------------------------------------------------------------------------------------------------
+
+
+def print_grants(data_dir: Path | None, workspace: str, asked: dict[str, Any], *, as_json: bool) -> int:
+    """Grants that stand, or all."""
+    found = _looking(data_dir, workspace, lambda desk: desk.ask("GET", "/grants", params=asked))
+    if as_json:
+        print_json(found)
+        return OK
+    rows = [
+        (
+            one["grantId"],
+            one["principal"],
+            ",".join(one["scope"]["capabilities"]),
+            _narrowed(one["scope"]),
+            one["riskLevel"],
+            "until then" if one["usesLeft"] is None else one["usesLeft"],
+            moment(one["expiresAt"]),
+            one["audit"]["by"],
+            "stands" if one["stands"] else "revoked" if one["audit"]["revokedBy"] else "over",
+        )
+        for one in found["grants"]
+    ]
+    print_table(("grant", "for runs of", "verbs", "only", "risk", "uses left", "expires (UTC)", "given by", "state"), rows)
+    if found["next"] is not None:
+        show(f"more: --before {found['next']}")
+    return OK
+
+
+def _narrowed(scope: dict[str, Any]) -> str:
+    targets: Sequence[str] = scope["targets"] or ()
+    bounds = [f"{name} {json.dumps(bound)}" for name, bound in scope["constraints"].items()]
+    return ", ".join([*targets, *bounds]) or ("nobody" if scope["targets"] is not None else "")
+
+
+def give_grant(data_dir: Path | None, workspace: str, words: GrantWords, *, as_json: bool) -> int:
+    """Give a grant."""
+    body = {
+        "principal": words.principal,
+        "scope": {"capabilities": list(words.verbs), "targets": list(words.targets) or None},
+        "riskLevel": "read" if words.only_egress else "write",
+        "ttlSeconds": parse_lifetime_s(words.lasts),
+        "uses": words.uses,
+        "reason": words.why,
+    }
+    made = _doing(data_dir, workspace, lambda desk: desk.ask("POST", "/grants", body))
+    return _print_grant("given", made, as_json=as_json)
+
+
+def revoke_grant(data_dir: Path | None, workspace: str, grant: str, *, as_json: bool) -> int:
+    """Take a grant back."""
+    done = _doing(data_dir, workspace, lambda desk: desk.ask("POST", f"/grants/{quote(grant, safe='')}/revoke"))
+    return _print_grant("revoked", done, as_json=as_json)
+
+
+def _print_grant(became: str, grant: dict[str, Any], *, as_json: bool) -> int:
+    if as_json:
+        print_json(grant)
+        return OK
+    left = "" if grant["usesLeft"] is None or not grant["stands"] else f", {grant['usesLeft']} uses left"
+    verbs = ", ".join(grant["scope"]["capabilities"])
+    show(f"{became}: grant {grant['grantId']}, {verbs} for runs of {grant['principal']}, until {moment(grant['expiresAt'])} UTC{left}")
+    return OK

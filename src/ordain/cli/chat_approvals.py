@@ -1,0 +1,67 @@
+"""``/approve`` and ``/deny`` in a chat: what was shown here is what a yes is to. A message is never one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ordain.cli.approval_lines import approval_lines
+from ordain.cli.messenger import Messenger
+from ordain.errors import NotFound, Refused
+
+_ID = re.compile(r"[0-9a-f]{32}")
+HOW = "/approve says yes to exactly this, /deny says no; no message does"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatDecision:
+    """What came of a command: what to say, and whether something was decided."""
+
+    lines: Sequence[str]
+    decided: bool = False
+
+
+class ChatApprovals:
+    """Shows approvals and decides them. A yes carries the digest of what was shown."""
+
+    def __init__(self, messenger: Messenger) -> None:
+        """Nothing was shown yet."""
+        self._messenger = messenger
+        self._shown: dict[str, str] = {}
+
+    async def shown(self, approval: str) -> Sequence[str]:
+        """An open approval with its exact arguments; nothing of one that is decided, or that this token may not look at."""
+        try:
+            found = await self._messenger.approval(approval)
+        except (NotFound, Refused):
+            return ()
+        return self._lines(found) if found["state"] == "open" else ()
+
+    def _lines(self, found: dict[str, Any]) -> Sequence[str]:
+        self._shown[found["approval_id"]] = found["digest"]
+        return [*approval_lines(found), HOW]
+
+    async def decide(self, session: str, words: Sequence[str], *, approve: bool) -> ChatDecision:
+        """Yes or no to the approval that is named, else to the only one that is open in the session; what follows its id is why.
+
+        What was not shown here is shown, and nothing decided.
+
+        Raises:
+            OrdainError: as the face refuses it.
+        """
+        named, why = (words[0], words[1:]) if words and _ID.fullmatch(words[0]) else ("", words)
+        if not named:
+            open_ones = (await self._messenger.approvals(session))["approvals"]
+            if len(open_ones) != 1:
+                listed = [f"{one['approval_id']}  {one['what']}" for one in open_ones]
+                return ChatDecision(lines=["several approvals are open: name one", *listed] if listed else ["no approval is open here"])
+            named = open_ones[0]["approval_id"]
+        if approve and named not in self._shown:
+            found = await self._messenger.approval(named)
+            again = "read it, and say /approve again" if found["state"] == "open" else "it is decided"
+            return ChatDecision(lines=[*self._lines(found)[:-1], again])
+        digest = self._shown.get(named) or (await self._messenger.approval(named))["digest"]
+        done = await self._messenger.decide(named, approve=approve, digest=digest, why=" ".join(why))
+        return ChatDecision(lines=[f"{done['state']}: {done['what']}, by {done['decided_by']}"], decided=True)

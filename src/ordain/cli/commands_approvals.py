@@ -1,0 +1,169 @@
+"""``ordain approvals`` and ``ordain grants``: their arguments. What a command does is imported when it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from ordain.cli.options import DEFAULTS, CommonOptions, WorkspaceOption
+
+approvals = App(name="approvals", help="What waits for somebody's yes: look at it, and decide.")
+grants = App(name="grants", help="What somebody has said yes to beforehand: list, give and revoke.")
+WhyGiven = Annotated[str, Parameter(name="--why", help="The reason.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ApprovalFilter:
+    """Which approvals are listed, and where the page begins."""
+
+    state: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="open (as it is without), approved, denied, superseded, expired or withdrawn.")
+    ] = ()
+    every: Annotated[bool, Parameter(name="--all", negative=(), help="In whatever state.")] = False
+    session: Annotated[str | None, Parameter(help="Only what runs of this session ask for.")] = None
+    limit: int = 50
+    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None
+
+    def asked(self) -> dict[str, Any]:
+        """As the face is asked."""
+        named = {name: value for name, value in (("session", self.session), ("before", self.before)) if value is not None}
+        return {"state": list(self.state), "all": self.every, "limit": self.limit, **named}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class GrantBeside:
+    """A grant that comes with a yes."""
+
+    grant_for: Annotated[str | None, Parameter(help="Give a grant for more such calls too, for 45m, 12h or 30d.")] = None
+    grant_uses: Annotated[int | None, Parameter(help="The grant is for so many calls.")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class GrantFor:
+    """What a grant is for, and how long and how often."""
+
+    verb: Annotated[tuple[str, ...], Parameter(negative=(), help="A verb's id or a glob; several.")]
+    lasts: Annotated[str, Parameter(name="--for", help="How long it stands: 45m, 12h or 30d.")]
+    uses: Annotated[int | None, Parameter(help="For so many calls; without it, as many as come until it expires.")] = None
+    target: Annotated[tuple[str, ...], Parameter(negative=(), help="The only recipients and targets.")] = ()
+    egress: Annotated[bool, Parameter(negative=(), help="Only for reads that send their arguments out.")] = False
+
+
+EVERYTHING_OPEN, NO_GRANT = ApprovalFilter(), GrantBeside()
+
+
+@approvals.command(name="list")
+def list_approvals(
+    *,
+    which: ApprovalFilter = EVERYTHING_OPEN,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """What waits for a yes, the latest first."""
+    from ordain.cli.approvals import print_approvals  # lazy: HTTP and everything behind it
+
+    return print_approvals(options.data_dir, workspace, which.asked(), as_json=options.as_json)
+
+
+@approvals.command(name="show")
+def show_approval(approval: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+    """One approval: what will happen, the exact arguments, who may say yes and until when."""
+    from ordain.cli.approvals import print_approval  # lazy: HTTP and everything behind it
+
+    return print_approval(options.data_dir, workspace, approval, as_json=options.as_json)
+
+
+@approvals.command(name="approve")
+def approve(
+    approval: str,
+    /,
+    *,
+    digest: Annotated[str | None, Parameter(help="What you looked at, as `show` tells it; without it you are shown it and asked.")] = None,
+    why: WhyGiven = "",
+    grant: GrantBeside = NO_GRANT,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Say yes, once, to exactly what was looked at."""
+    from ordain.cli.approvals import ApprovalDecision, decide  # lazy: HTTP and everything behind it
+
+    word = ApprovalDecision(approval=approval, approve=True, digest=digest, why=why, grant_for=grant.grant_for, grant_uses=grant.grant_uses)
+    return decide(options.data_dir, workspace, word, as_json=options.as_json)
+
+
+@approvals.command(name="deny")
+def deny(approval: str, /, *, why: WhyGiven = "", workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+    """Say no: what waits ends without doing it."""
+    from ordain.cli.approvals import ApprovalDecision, decide  # lazy: HTTP and everything behind it
+
+    return decide(options.data_dir, workspace, ApprovalDecision(approval=approval, approve=False, why=why), as_json=options.as_json)
+
+
+@approvals.command(name="resubmit")
+def resubmit(
+    approval: str,
+    args: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Propose other arguments for the one call: ARGS is a JSON object of all of them (- for stdin). The run asks anew for exactly these."""
+    from ordain.cli.approvals import resubmit as propose  # lazy: HTTP and everything behind it
+
+    return propose(options.data_dir, workspace, approval, args, as_json=options.as_json)
+
+
+@grants.command(name="list")
+def list_grants(
+    *,
+    every: Annotated[bool, Parameter(name="--all", negative=(), help="Also those that are spent, over or revoked.")] = False,
+    limit: int = 50,
+    before: Annotated[str | None, Parameter(help="The page after this one, as the last one says.")] = None,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Grants that stand, the latest first."""
+    from ordain.cli.approvals import print_grants  # lazy: HTTP and everything behind it
+
+    asked: dict[str, Any] = {"all": every, "limit": limit}
+    return print_grants(options.data_dir, workspace, asked if before is None else {**asked, "before": before}, as_json=options.as_json)
+
+
+@grants.command(name="give")
+def give_grant(
+    principal: str,
+    /,
+    *,
+    given: GrantFor,
+    why: WhyGiven = "",
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Let runs of PRINCIPAL (token:NAME, local:UID) make such calls without being asked. What pays, deletes or is secret is approved each time."""
+    from ordain.cli.approvals import GrantWords  # lazy: HTTP and everything behind it
+    from ordain.cli.approvals import give_grant as give  # lazy: see above
+
+    words = GrantWords(
+        principal=principal,
+        verbs=given.verb,
+        lasts=given.lasts,
+        uses=given.uses,
+        targets=given.target,
+        only_egress=given.egress,
+        why=why,
+    )
+    return give(options.data_dir, workspace, words, as_json=options.as_json)
+
+
+@grants.command(name="revoke")
+def revoke_grant(grant: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+    """Take a grant back: it lets no call through any more."""
+    from ordain.cli.approvals import revoke_grant as revoke  # lazy: HTTP and everything behind it
+
+    return revoke(options.data_dir, workspace, grant, as_json=options.as_json)

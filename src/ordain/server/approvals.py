@@ -1,0 +1,273 @@
+"""``/approvals``: what waits for somebody's yes, what exactly that is, and giving it (WFL-01, B-27)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+from msgspec import Meta
+from pydantic import Field, JsonValue
+
+from ordain.contracts.approvals import WHY_CHARS, Subject, Tier
+from ordain.contracts.conversation import SESSION_ID, Camel
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.moments import moment
+from ordain.contracts.planner import Strict
+from ordain.errors import InvalidRequest
+from ordain.runtime.approval_words import titled
+from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
+from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
+from ordain.runtime.streams import visible
+from ordain.server.bodies import read
+from ordain.server.documents import documented, shown
+from ordain.server.examples import RUN
+from ordain.server.face import Face, Json
+from ordain.server.refusals import refusing
+from ordain.server.segments import SEQ_MAX
+from ordain.server.shapes import Hex, Moment, View
+from ordain.server.workspaces import Workspace
+
+SubjectName = Annotated[str, Meta(extra_json_schema={"enum": [str(subject) for subject in Subject]})]
+TierName = Annotated[str, Meta(extra_json_schema={"enum": [str(tier) for tier in Tier]})]
+StateName = Annotated[str, Meta(extra_json_schema={"enum": [str(state) for state in ApprovalState]})]
+USES_MAX = 1_000_000
+
+
+class ApprovalItem(View, frozen=True):
+    """An approval in a list. ``what`` is one line made by code, "" once the run's content is gone; ``expires_at`` goes by the wall clock.
+
+    ``digest`` is what a decision has to send: the hash of exactly what is asked for.
+    """
+
+    approval_id: str
+    state: StateName
+    subject: SubjectName
+    tier: TierName
+    what: str
+    digest: Hex
+    requester: str
+    run_id: str
+    root: str
+    session_id: str | None
+    thread_id: str | None
+    workflow_id: str | None
+    asked_at: Moment
+    expires_at: Moment
+    decided_at: Moment | None
+    decided_by: str | None
+    grant_id: str | None
+
+
+class ExactCall(View, frozen=True):
+    """A call that is asked for, with its exact arguments."""
+
+    verb: str
+    args: dict[str, Any]
+
+
+class WhoMay(View, frozen=True):
+    """Who may say yes: whoever has the scope ``approvals`` and all of these ``roles`` of policy, and (``not_requester``) is not who asked for the run."""
+
+    scope: str
+    roles: Sequence[str]
+    not_requester: bool
+
+
+class Approval(ApprovalItem, frozen=True):
+    """An approval: what will happen in ``words`` of code, made of what the verbs declare, then the exact ``calls``.
+
+    ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments come from is not traced. ``changed``: it is of a
+    workflow whose template is another one now, so that nobody can say yes to it. Words and calls are empty once the run's content is gone.
+    """
+
+    words: str
+    calls: Sequence[ExactCall]
+    detail: dict[str, Any]
+    origin_traced: bool
+    who_may: WhoMay
+    changed: bool
+
+
+class ApprovalPage(View, frozen=True):
+    """Approvals, the latest first; ``next`` is what ``before`` asks the next page with, null where there is none."""
+
+    approvals: Sequence[ApprovalItem]
+    next: int | None
+
+
+DigestText = Annotated[str, Field(min_length=1, max_length=128, description="What was looked at: the approval's `digest`.")]
+WhyText = Annotated[str, Field(max_length=WHY_CHARS, description="Why; it is told to the run, and kept with its content.")]
+
+
+class GrantWith(Camel):
+    """A grant to be given with a yes, for more calls of the same verbs by the same principal; never of what is destructive."""
+
+    ttl_seconds: int = Field(ge=TTL_S_MIN, le=TTL_S_MAX, description="How long it stands.")
+    uses: int | None = Field(default=None, ge=1, le=USES_MAX, description="For so many calls; null: until it expires.")
+    reason: str = Field(default="", max_length=WHY_CHARS)
+
+
+class Assent(Strict):
+    """A yes to exactly what has this digest."""
+
+    digest: DigestText
+    why: WhyText = ""
+    grant: GrantWith | None = None
+
+
+class Denial(Strict):
+    """A no to what has this digest."""
+
+    digest: DigestText
+    why: WhyText = ""
+
+
+class OtherArguments(Strict):
+    """What is proposed instead: all arguments of the one call."""
+
+    args: dict[str, JsonValue] = Field(max_length=200)
+
+
+SHAPES = (ApprovalItem, Approval, ApprovalPage, Assent, Denial, OtherArguments)
+_AT, _DIGEST = "2026-01-05T08:00:00.000000+00:00", "5f" * 32
+_ITEM: dict[str, Any] = {
+    "approval_id": "7c" * 16,
+    "state": "open",
+    "subject": "call",
+    "tier": "write",
+    "what": "mail.send",
+    "digest": _DIGEST,
+    "requester": "token:web",
+    "run_id": RUN,
+    "root": RUN,
+    "session_id": "web:ada",
+    "thread_id": "1",
+    "workflow_id": None,
+    "asked_at": _AT,
+    "expires_at": "2026-01-06T08:00:00.000000+00:00",
+    "decided_at": None,
+    "decided_by": None,
+    "grant_id": None,
+}
+_WORDS = 'mail.send sends something to others, or changes something elsewhere.\n  to (recipient): "ada@example.org"'
+APPROVAL_EXAMPLE: dict[str, Any] = {
+    **_ITEM,
+    "words": _WORDS,
+    "calls": [{"verb": "mail.send", "args": {"to": ["ada@example.org"]}}],
+    "detail": {},
+    "origin_traced": False,
+    "who_may": {"scope": "approvals", "roles": [], "not_requester": False},
+    "changed": False,
+}
+_DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
+_YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
+YES = documented(Assent, Approval, example=_YES, answer={**_DECIDED, "state": "approved"})
+NO = documented(Denial, Approval, example={"digest": _DIGEST, "why": "wrong address"}, answer={**_DECIDED, "state": "denied"})
+INSTEAD = documented(OtherArguments, Approval, example={"args": {"to": ["ben@example.org"]}}, answer={**_DECIDED, "state": "superseded"})
+DECIDING = ("approval_not_found", "already_decided", "approval_expired", "not_an_approver", "own_request", "approver_unknown")
+
+
+def item_of(view: ApprovalView) -> dict[str, Any]:
+    """The fields of an approval in a list. What a model or a user wrote commands nobody who shows it."""
+    row = view.row
+    return {
+        "approval_id": row.id,
+        "state": row.state,
+        "subject": row.subject,
+        "tier": row.tier,
+        "what": "" if view.asked is None else titled(view.asked),
+        "digest": row.digest,
+        "requester": visible(view.requester),
+        "run_id": row.run,
+        "root": row.root,
+        "session_id": row.session or None,
+        "thread_id": str(row.thread) if row.thread else None,
+        "workflow_id": row.workflow or None,
+        "asked_at": moment(row.asked_at),
+        "expires_at": moment(row.expires_at),
+        "decided_at": moment(row.decided_at) if row.decided_at else None,
+        "decided_by": row.decided_by or None,
+        "grant_id": row.grant or None,
+    }
+
+
+def approval_of(view: ApprovalView) -> Approval:
+    """An approval as its approver sees it; arguments are exact, as JSON has them."""
+    return Approval(
+        **item_of(view),
+        words=visible(view.words),
+        calls=[ExactCall(verb=call.verb, args=call.args) for call in view.calls],
+        detail={} if view.asked is None else _plain(view.asked.detail),
+        origin_traced=False,
+        who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),
+        changed=view.changed,
+    )
+
+
+def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(detail)
+    return found
+
+
+def approvals_router(face: Face) -> APIRouter:
+    """The approvers' routes."""
+    router = APIRouter(prefix="/approvals", tags=["approvals"])
+    runtime = face.runtime
+
+    @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))
+    async def list_approvals(
+        state: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas. Absent: `open`.")] = None,
+        every: Annotated[bool, Query(alias="all", description="In whatever state.")] = False,
+        session: Annotated[str | None, Query(pattern=SESSION_ID, description="Only what runs of this session ask for.")] = None,
+        limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
+        before: Annotated[int | None, Query(ge=0, le=SEQ_MAX, description="The page after this one: `next` of the page before.")] = None,
+        workspace: Workspace = DEFAULT_WORKSPACE,
+    ) -> Response:
+        """What waits for somebody's yes, the latest first; or what was decided."""
+        states = () if every else _states(state) or (ApprovalState.OPEN,)
+        found = await runtime.approvals.listed(workspace, states=states, session=session or "", limit=limit, before=before)
+        items = [ApprovalItem(**item_of(view)) for view in found]
+        return Json(ApprovalPage(approvals=items, next=found[-1].row.place if len(found) == limit else None))
+
+    @router.get("/{approval}", **refusing(shown(Approval, example=APPROVAL_EXAMPLE), "approval_not_found"))
+    async def show_approval(approval: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """One approval: what will happen, the exact arguments, who may say yes and until when."""
+        return Json(approval_of(await runtime.approvals.one(workspace, approval)))
+
+    @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant"))
+    async def approve(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Say yes, once, to exactly what has the digest; durable when this answers, and the run goes on. With ``grant``, to more such calls."""
+        given = await read(request, Assent, face.body)
+        grant = None
+        if given.grant is not None:
+            grant = GrantWanted(ttl_s=given.grant.ttl_seconds, uses=given.grant.uses, reason=given.grant.reason)
+        word = ApproverWord(approve=True, digest=given.digest, why=given.why, grant=grant)
+        return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
+
+    @router.post("/{approval}/deny", **refusing(NO, *DECIDING, "approval_stale"))
+    async def deny(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Say no: what waits ends without doing it."""
+        given = await read(request, Denial, face.body)
+        word = ApproverWord(approve=False, digest=given.digest, why=given.why)
+        return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
+
+    @router.post(
+        "/{approval}/resubmit",
+        **refusing(INSTEAD, *DECIDING, "approval_stale", "not_resubmittable", "same_args", "invalid_args", "args_too_large"),
+    )
+    async def resubmit(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Propose other arguments for the one call: the run asks anew for exactly these, and this approval is superseded."""
+        given = await read(request, OtherArguments, face.body)
+        return Json(approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
+
+    return router
+
+
+def _states(given: Sequence[str] | None) -> tuple[ApprovalState, ...]:
+    asked = [state for part in given or () for state in part.split(",") if state]
+    known = {str(state) for state in ApprovalState}
+    if any(state not in known for state in asked):
+        raise InvalidRequest(f"state is one of {', '.join(sorted(known))}", code="unknown_state")
+    return tuple(ApprovalState(state) for state in asked)

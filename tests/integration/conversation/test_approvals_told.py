@@ -1,0 +1,89 @@
+"""What a conversation says of an approval: the message that waits for it is answered with it, and no message gives it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ordain.ports.sessions import EntryKind, ThreadStatus
+from ordain.rules.attach import AttachReason
+from ordain.runtime.streams import event_of
+from tests.integration.conversation.test_workflows import Office, office, said
+from tests.shapes.talk import WORKSPACE
+
+
+async def proposed(house: Office) -> tuple[object, str]:
+    """A workflow that waits for an approver: what was sent, and the approval's id."""
+    sent, view = await house.proposed("tell them", "announce", text="tea is ready")
+    return sent, view.row.id
+
+
+async def test_a_message_is_answered_with_the_approval_that_it_waits_for(tmp_path: Path) -> None:
+    """Whoever waits for its answer is told what is asked for, with the digest to say yes to; once that is decided the reply is the answer."""
+    async with office(tmp_path) as house:
+        sent, view = await house.proposed("tell them", "announce", text="tea is ready")
+        answer = await house.told(sent)
+        assert (answer.reply, answer.question) == (None, None)
+        assert answer.approval is not None
+        assert (answer.approval.approval_id, answer.approval.digest, answer.approval.subject) == (view.row.id, view.row.digest, "workflow")
+        assert answer.approval.text == view.words
+        await house.decide(view)
+        await house.quiet()
+        answer = await house.told(sent)
+        assert answer.approval is None
+        assert said(answer)
+
+
+@pytest.mark.parametrize("word", ["yes", "Yes!", "no", "ok", "sure...", "yes, but only to the German ones", "wait"])
+async def test_no_message_is_a_yes(tmp_path: Path, word: str) -> None:
+    """With only an approval open it asks how that stands: code names the approval and says how it is given, nothing runs, nothing stops."""
+    async with office(tmp_path) as house:
+        _, approval = await proposed(house)
+        answer = await house.told(await house.send(word))
+        assert (answer.attached, answer.reason) == ("status_nudge", AttachReason.APPROVAL)
+        told = said(answer)
+        assert f"(approval {approval})" in told
+        assert "announce@1: note_down, send_out" in told
+        assert "No message is a yes or a no to that." in told
+        assert f"ordain approvals approve {approval}" in told
+        assert house.desk.did == []
+        assert house.query("SELECT state FROM approvals") == [("open",)]
+        assert (await house.thread()).status is ThreadStatus.WORKFLOW_PROPOSED
+
+
+async def test_whoever_asks_how_it_stands_is_told_what_it_waits_for(tmp_path: Path) -> None:
+    """A question after the work names the approval too."""
+    async with office(tmp_path) as house:
+        _, approval = await proposed(house)
+        answer = await house.told(await house.send("any luck?"))
+        assert (answer.attached, answer.reason) == ("status_nudge", AttachReason.NUDGE)
+        assert f"(approval {approval})" in said(answer)
+
+
+async def test_a_stop_still_stops(tmp_path: Path) -> None:
+    """An order to stop is none to wait: the workflow is interrupted, and nobody can say yes to it any more."""
+    async with office(tmp_path) as house:
+        await proposed(house)
+        answer = await house.told(await house.send("stop"))
+        assert answer.attached == "override"
+        await house.quiet()
+        assert house.query("SELECT state FROM approvals") == [("withdrawn",)]
+        assert house.desk.did == []
+
+
+async def test_a_yes_goes_to_the_question_that_is_open(tmp_path: Path) -> None:
+    """Without an approval a yes is no question after one: it stays what it was before."""
+    async with office(tmp_path) as house:
+        answer = await house.told(await house.send("yes"))
+        assert answer.reason != AttachReason.APPROVAL
+
+
+async def test_the_transcript_has_the_approval(tmp_path: Path) -> None:
+    """As an entry of its own, and on the stream as event ``approval``."""
+    async with office(tmp_path) as house:
+        _, approval = await proposed(house)
+        entries = await house.ordain.runtime.conversation.transcript(WORKSPACE, "s1", after=0, limit=50)
+        assert [entry.kind for entry in entries] == [EntryKind.MESSAGE, EntryKind.APPROVAL]
+        event = event_of(entries[-1])
+        assert (event.__struct_config__.tag, getattr(event, "approval", "")) == ("approval", approval)

@@ -26,13 +26,13 @@ from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.erased_names import subject_name
-from ordain.store.typed_rows import Columns, check_row, is_moment, is_number, is_text, or_none, parsed
+from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
 RECENT_THREADS = 6
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
 _KEYLESS = "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?"
-_THREAD_COLUMNS: Columns = (
+_THREAD_COLUMNS: RowColumns = (
     *(
         ("id", is_number),
         ("status", is_text),

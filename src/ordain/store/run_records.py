@@ -14,7 +14,7 @@ from typing import Any
 from ordain.errors import JournalCorrupt, RunPlace
 from ordain.journal.records import Record, RecordKind
 from ordain.store import sheets
-from ordain.store.typed_rows import Columns, check_row, is_key, is_moment, is_number, is_text, or_none
+from ordain.store.typed_rows import RowColumns, check_row, is_key, is_moment, is_number, is_text, or_none
 
 Statement = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
 """Runs a statement and gives all its rows."""
@@ -49,7 +49,7 @@ _ROW_BYTES = (
 )
 """24: a record's numbers and its row's own header."""
 _LAST = 2**63 - 1
-_WHERE: Columns = (
+_WHERE: RowColumns = (
     *(("id", is_text), ("flow", is_text), ("flow_version", is_number), ("catalog", is_text), ("workspace", is_text), ("subject", is_text)),
     *(("key", or_none(is_key)), ("status", is_text), ("reason", is_text), ("parent", or_none(is_text)), ("parent_addr", is_number)),
     *(("child", is_number), ("root", is_text), ("resumes", is_number), ("wake_at", or_none(is_moment)), ("created_at", is_moment)),

@@ -11,7 +11,7 @@ from ordain.ports.search import RunRow
 from ordain.store.run_records import stored_bytes
 from ordain.store.schema import RESTED, UNSETTLED
 from ordain.store.spending import SqliteSpending
-from ordain.store.typed_rows import Columns, check_row, is_moment, is_number, is_text, or_none
+from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none
 
 _ROW = (
     "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at, r.no FROM runs r"
@@ -38,7 +38,7 @@ def _of_status(status: str, of: str = "r.") -> str:
     return f"{of}status = '{Status(status)}' AND {condition}"
 
 
-_RUN_COLUMNS: Columns = (
+_RUN_COLUMNS: RowColumns = (
     *(("id", is_text), ("flow", is_text), ("status", is_text), ("reason", is_text), ("parent", or_none(is_text)), ("root", is_text)),
     *(("created_at", is_moment), ("ended_at", or_none(is_moment)), ("head_seq", is_number), ("wake_at", or_none(is_moment))),
 )

@@ -9,7 +9,7 @@ from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered, approval_named
 from ordain.store.conversation import read_threads
 from ordain.store.sqlite import SqliteStore
-from ordain.store.typed_rows import Columns, check_row, is_key, is_moment, is_number, is_text, or_none
+from ordain.store.typed_rows import RowColumns, check_row, is_key, is_moment, is_number, is_text, or_none
 
 _ENTRY = (
     "SELECT t.seq, t.kind, t.at, t.thread, t.run, t.channel, t.message_id, t.attached, t.reason, t.anchor, t.size, t.through,"
@@ -42,7 +42,7 @@ _TYPED = frozenset(
 """Of an entry's columns up to its author; SQLite itself would store anything anywhere."""
 _TYPED_COLUMNS = 19
 _TEXT_TYPED = frozenset((int, str, bytes, body) for body in _CONTENT)
-_ENTRY_TIMES: Columns = (("at", is_moment),)
+_ENTRY_TIMES: RowColumns = (("at", is_moment),)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
@@ -66,7 +66,7 @@ def _checked(row: tuple[Any, ...], columns: int, typed: Collection[tuple[type, .
     return _KINDS[kind]
 
 
-_SESSION_COLUMNS: Columns = (
+_SESSION_COLUMNS: RowColumns = (
     *(("id", is_text), ("workspace", is_text), ("head", is_number), ("turns", is_number), ("channel", is_text), ("user", is_text)),
     *(("created_at", is_moment), ("last_at", is_moment), ("active", is_number), ("subject", or_none(is_key)), ("no", is_number)),
 )

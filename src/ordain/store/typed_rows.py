@@ -40,11 +40,11 @@ def or_none(fits: Fits) -> Fits:
     return lambda value: value is None or fits(value)
 
 
-Columns = Sequence[tuple[str, Fits]]
+RowColumns = Sequence[tuple[str, Fits]]
 """By place in a row: the name of each column that is looked at, and what fits into it."""
 
 
-def check_row(what: str, columns: Columns, row: Sequence[Any], place: RunPlace | None = None) -> None:
+def check_row(what: str, columns: RowColumns, row: Sequence[Any], place: RunPlace | None = None) -> None:
     """Check a row, from its first column on; ``place`` is where a run stands, for whoever has to stop it.
 
     Raises:

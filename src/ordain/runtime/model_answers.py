@@ -18,11 +18,12 @@ from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import PromptInputs, Values, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Leave, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.thought_tags import canonical, spoken
 from ordain.runtime.breakers import NAMED_A_DELAY
 
+NOTHING_LEFT = frozenset[Leave]()
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
 
@@ -86,7 +87,15 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
         return prompt_digest(sent_prompt(self.prompt, self.inputs, held or ""))
 
     def request(
-        self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool, held: Structured | None = None
+        self,
+        call: ModelCall,
+        profile: ModelProfile,
+        *,
+        timeout_s: float,
+        index: int,
+        heard: bool,
+        held: Structured | None = None,
+        left: frozenset[Leave] = NOTHING_LEFT,
     ) -> ModelRequest:
         """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose, ``heard`` says that somebody listens."""
         contract = self.kind.contract_of(call)
@@ -105,6 +114,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             index=index,
             narrative=call.narrative if heard else "",
             held=held,
+            left=left,
         )
 
 

@@ -18,12 +18,13 @@ from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
 from ordain.flows.values import PromptInputs, Values, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, Leave, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
 from ordain.rules.thought_tags import canonical, spoken
 from ordain.runtime.breakers import NAMED_A_DELAY
 
-NOTHING_LEFT = frozenset[Leave]()
+REST_MS = 1000
+"""A delay that a provider names is a rest from here on; a refusal that names a shorter one, or nothing, is an attempt, or an outage would be a storm."""
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
 
@@ -57,7 +58,7 @@ class Failure:
             provider=self.provider,
             model=self.model,
             retry_after_ms=retry_after_ms,
-            apart=live and code in NAMED_A_DELAY and bool(retry_after_ms),
+            apart=live and code in NAMED_A_DELAY and (retry_after_ms or 0) >= REST_MS,
             prompt_digest=self.prompt_digest(held),
             live=live,
             charged=charge is Charge.POSSIBLE if live else None,
@@ -87,15 +88,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
         return prompt_digest(sent_prompt(self.prompt, self.inputs, held or ""))
 
     def request(
-        self,
-        call: ModelCall,
-        profile: ModelProfile,
-        *,
-        timeout_s: float,
-        index: int,
-        heard: bool,
-        held: Structured | None = None,
-        left: frozenset[Leave] = NOTHING_LEFT,
+        self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool, held: Structured | None = None
     ) -> ModelRequest:
         """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose, ``heard`` says that somebody listens."""
         contract = self.kind.contract_of(call)
@@ -114,7 +107,6 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             index=index,
             narrative=call.narrative if heard else "",
             held=held,
-            left=left,
         )
 
 

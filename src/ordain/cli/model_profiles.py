@@ -73,7 +73,8 @@ def held_view(ways: Ways, name: str, profile: ModelProfile) -> dict[str, Any]:
     """How a profile's answers are held to their schema now, and what was learnt of its endpoint."""
     if profile.provider in NO_MODELS:
         return {"held": None, "learnt": {}}
-    return {"held": str(ways.way(name, profile)), "learnt": {str(way): str(why) for way, why in ways.learnt(name, profile).items()}}
+    learnt = {str(way): str(why) for way, why in ways.learnt(name, profile).items()}
+    return {"held": str(ways.way(name, profile)), "learnt": {**learnt, **dict.fromkeys(sorted(ways.left(name, profile)), "left out")}}
 
 
 def _held(view: dict[str, Any]) -> str | None:

@@ -24,7 +24,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.refusals import malformed, why_unreadable
 from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
-from ordain.ports.model import ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class _Function(Struct, frozen=True, kw_only=True):
 
 class _Body(Struct, frozen=True, kw_only=True):
     model: str
-    messages: tuple[_Message, _Message]
+    messages: tuple[_Message, ...]
     max_tokens: int | UnsetType = UNSET
     max_completion_tokens: int | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
@@ -94,27 +94,31 @@ _COMPLETION = msgspec.json.Decoder(Completion)
 def encode_request(request: ModelRequest, *, modern_length: bool = False, stream: bool = False) -> bytes:
     """The body of one request; ``modern_length`` says ``max_completion_tokens`` instead of ``max_tokens``.
 
-    ``stream`` asks for the answer as events, with token counts at their end.
+    ``stream`` asks for the answer as events, with token counts at their end. What the request is to do without (``left``) is left out.
 
     Raises:
         UnicodeEncodeError: the prompt holds a lone surrogate, which no wire can carry.
     """
     profile = request.profile
     length = min(request.max_tokens, profile.max_tokens)
-    held = request.held_by
+    held, left = request.held_by, request.left
+    modern = modern_length != (Leave.LENGTH_RENAMED in left)
+    stream = stream and Leave.STREAM not in left
+    system = system_text(request, held)
+    apart = (_Message("system", system), _Message("user", request.user))
     name = clean_name(request.schema_name)
     return _ENCODER.encode(
         _Body(
             model=profile.model,
-            messages=(_Message("system", system_text(request, held)), _Message("user", request.user)),
-            max_tokens=UNSET if modern_length else length,
-            max_completion_tokens=length if modern_length else UNSET,
-            temperature=UNSET if profile.temperature is None else profile.temperature,
+            messages=(_Message("user", f"{system}\n\n{request.user}"),) if Leave.SYSTEM in left else apart,
+            max_tokens=UNSET if modern or Leave.LENGTH in left else length,
+            max_completion_tokens=length if modern and Leave.LENGTH not in left else UNSET,
+            temperature=UNSET if profile.temperature is None or Leave.TEMPERATURE in left else profile.temperature,
             response_format=_Format(json_schema=native_format(request)) if held is Structured.NATIVE else UNSET,
             tools=(_Function(function=tool_definition(request)),) if held is Structured.TOOL else UNSET,
             tool_choice={"type": "function", "function": {"name": name}} if held is Structured.TOOL else UNSET,
             stream=True if stream else UNSET,
-            stream_options=_StreamOptions(include_usage=True) if stream else UNSET,
+            stream_options=_StreamOptions(include_usage=True) if stream and Leave.STREAM_COUNTS not in left else UNSET,
         )
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ordain.ports.model import ModelRequest
-from ordain.rules.thought_tags import Spoken
+from ordain.rules.thought_tags import WordsApart
 
 _Step = Callable[[str, int], int]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')  # what a JSON string may hold as it stands, lone surrogates apart
@@ -35,7 +35,7 @@ def place_of(request: ModelRequest) -> str:
 
 def early_text(place: str) -> EarlyText:
     """What follows an answer whose text stands there."""
-    return Spoken() if place == WHOLE else Narrative(place)
+    return WordsApart() if place == WHOLE else Narrative(place)
 
 
 class EarlyText(Protocol):

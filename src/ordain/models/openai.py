@@ -12,9 +12,9 @@ from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream, looks_like_events
 from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, Stalled, TooFine, checked_key, checked_url
 from ordain.models.narrative import WHOLE, place_of
-from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, malformed, read_refusal
+from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, fault_of, malformed, read_refusal
 from ordain.models.schemas import output_tool
-from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Charge, Heard, Leave, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -69,13 +69,15 @@ class OpenAIModel:
             return NOT_UNICODE
         answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
         said = answer if isinstance(answer, ModelError) else self._said(answer, request, stream, heard)
-        return msgspec.structs.replace(said, held=request.held_by)
+        left = request.left if self._api == "chat" else frozenset[Leave]()
+        return msgspec.structs.replace(said, held=request.held_by, left=left)
 
     def _said(self, answer: HttpAnswer, request: ModelRequest, stream: EventStream | None, heard: Heard | None) -> ModelReply | ModelError:
         if not 200 <= answer.status < 300:
-            return self._clean(
-                read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request)), f"status {answer.status}"
-            )
+            refused = read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request))
+            if refused.code is ModelErrorCode.REJECTED and self._api == "chat":
+                refused = msgspec.structs.replace(refused, fault=fault_of(answer.body or b"", request.left))
+            return self._clean(refused, f"status {answer.status}")
         if stream is not None and stream.began:
             return self._streamed(stream, request)
         if answer.body is None:

@@ -7,14 +7,14 @@ from its sentences: those quote prompts and keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.ports.model import Charge, ModelError
+from ordain.ports.model import Charge, Leave, ModelError
 
 MESSAGE_CHARS = 300
 RETRY_AFTER_MS_MAX = 24 * 3600 * 1000
@@ -48,6 +48,15 @@ _STATUS_OF_NAME = (
     | dict.fromkeys(_CONTEXT_CODES | _FILTER_CODES, 400)
 )
 """The status that a provider's word would have come with, had the answer not begun already."""
+LEAVES: tuple[tuple[Leave, re.Pattern[str]], ...] = (
+    (Leave.LENGTH_RENAMED, re.compile(r"max_tokens|max_completion_tokens")),
+    (Leave.STREAM_COUNTS, re.compile(r"stream_options|include_usage")),
+    (Leave.STREAM, re.compile(r"\bstream(?:ing)?\b")),
+    (Leave.TEMPERATURE, re.compile(r"\btemperature\b")),
+    (Leave.SYSTEM, re.compile(r"\bsystem\b|\bdeveloper (?:role|instruction|message)")),
+    (Leave.LENGTH, re.compile(r"max_tokens|max_completion_tokens")),
+)
+"""What may be left out of a request or said otherwise, by the words in which a refusal names it; looked at in this order."""
 _ANY = msgspec.json.Decoder()
 
 
@@ -73,6 +82,13 @@ def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent:
         return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
     error = _error_of(body)
     return ModelError(code=meaning(status, error), message=named(f"status {status}", error, sent), retry_after_ms=retry_after_ms(headers))
+
+
+def fault_of(body: bytes, left: Container[Leave]) -> Leave | None:
+    """The first part of a request that the body of a refusal names, that may be left out and was not yet. Never raises."""
+    error = _error_of(body)
+    words = " ".join(_word(error.get(key))[:2000] for key in ("param", "message", "detail", "code")).lower()
+    return next((leave for leave, named_so in LEAVES if leave not in left and named_so.search(words)), None)
 
 
 def read_stream_error(value: object, sent: str = "") -> ModelError:

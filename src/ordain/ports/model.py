@@ -14,6 +14,22 @@ from ordain.contracts.profiles import ModelProfile, Structured
 Heard = Callable[[str], None]
 
 
+class Leave(StrEnum):
+    """A part of a request that is left out, or said otherwise, for an endpoint that does not take it."""
+
+    LENGTH_RENAMED = "length_renamed"
+    """The length stands under its other name."""
+    STREAM_COUNTS = "stream_counts"
+    """A stream is not asked for its token counts."""
+    STREAM = "stream"
+    """The answer comes as one body."""
+    TEMPERATURE = "temperature"
+    SYSTEM = "system_role"
+    """The system text stands at the head of the user's."""
+    LENGTH = "length"
+    """No length is named: the endpoint's own holds."""
+
+
 class ByCode(StrEnum):
     """What answers a prompt where no model is configured: nothing, code that takes the only step there is, or code that quotes."""
 
@@ -26,7 +42,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """What one attempt sends.
 
     ``schema`` is the JSON Schema the answer must fit; None: the answer is plain text, and nothing of JSON is asked for. ``held`` is how it is
-    held to that schema, where that is another way than the profile declares. ``inputs`` are the typed values the prompt was rendered from, for
+    held to that schema, where that is another way than the profile declares; ``left`` is what the endpoint is known not to take. ``inputs`` are the typed values the prompt was rendered from, for
     providers that are no language model (shapes: ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how
     many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
@@ -48,6 +64,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     index: int
     narrative: str = ""
     held: Structured | None = None
+    left: frozenset[Leave] = frozenset()
 
     @property
     def held_by(self) -> Structured | None:
@@ -66,7 +83,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
 
     ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache, ``written_tokens`` the part that it wrote there.
-    ``held`` is how its endpoint was told to hold it to the schema; None: not at all.
+    ``held`` is how its endpoint was told to hold it to the schema; None: not at all. ``left`` is what the request did without.
     """
 
     text: str
@@ -77,6 +94,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     written_tokens: int = 0
     notice: str | None = None
     held: Structured | None = None
+    left: frozenset[Leave] = frozenset()
 
 
 class Charge(StrEnum):
@@ -113,7 +131,8 @@ class ModelError(Struct, frozen=True, kw_only=True):
     """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret, no prompt.
 
     An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``. ``held`` is as in a reply;
-    ``ignored``: the endpoint answered, and not in the way that it was told to.
+    ``ignored``: the endpoint answered, and not in the way that it was told to. ``left`` is what the request did without, ``fault`` the part of it that
+    a refusal names and that can be left out too.
     """
 
     code: ModelErrorCode
@@ -122,6 +141,8 @@ class ModelError(Struct, frozen=True, kw_only=True):
     known: Charge | None = None
     held: Structured | None = None
     ignored: bool = False
+    left: frozenset[Leave] = frozenset()
+    fault: Leave | None = None
 
     @property
     def charge(self) -> Charge:

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from ordain.contracts.profiles import Structured
+from ordain.ports.model import Leave
 
 
 class Learnt(StrEnum):
@@ -20,12 +21,16 @@ class Learnt(StrEnum):
     """It took such a request, and answered in words."""
 
 
-class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was learnt of one profile: of which endpoint (a digest of what the profile says of it), and when last, in microseconds since 1970."""
+class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What was learnt of one profile: of which endpoint (a digest of what the profile says of it), and when last, in microseconds since 1970.
+
+    ``left`` is what its requests do without.
+    """
 
     endpoint: str
     at: int
     ways: Mapping[Structured, Learnt]
+    left: frozenset[Leave] = frozenset()
 
 
 class WaysStore(Protocol):

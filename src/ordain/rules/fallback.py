@@ -21,7 +21,10 @@ class FallbackReason(Reason):
         "fallback.rests",
         "The provider named a delay, and is asked again once that has passed, which uses up no attempt: time bounds it.",
     )
-    LOWER = "fallback.lower", "The model's endpoint does not hold answers to their schema that way: it is asked in the next lower one."
+    LOWER = (
+        "fallback.lower",
+        "The model's endpoint does not take the request that way: it is asked in the next lower one, or without what it does not take.",
+    )
     LOST = "fallback.lost", "The outcome was lost with the process, which says nothing of the model: it is asked again."
     LOST_TOO_OFTEN = "fallback.lost_too_often", "The outcome was lost with the process more often than policy permits."
     WAIT_TOO_LONG = "fallback.wait_too_long", "Another model is tried: the wait before a retry would be longer than policy likes."

@@ -30,7 +30,7 @@ _QUOTES = "`\"'“‘«"  # noqa: RUF001 - what a mark that is only spoken of st
 _FENCE = "```"
 
 
-class Spoken:
+class WordsApart:
     """Follows one answer in words; gives out what of it is no thought, as soon as that is certain."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ def spoken(text: str) -> str:
         if first is None or first[1] or _is_spoken_of(text, first.start()):
             break
         text = text[first.end() :].lstrip()
-    follower = Spoken()
+    follower = WordsApart()
     said = follower.feed(text) + follower.rest()
     if said or not follower.thinks:
         return said

@@ -23,6 +23,8 @@ from ordain.prompts.renderer import Prompt, render
 from ordain.rules.thought_tags import canonical, spoken
 from ordain.runtime.breakers import NAMED_A_DELAY
 
+REST_MS = 1000
+"""A delay that a provider names is a rest from here on; a refusal that names a shorter one, or nothing, is an attempt, or an outage would be a storm."""
 BELIEVED_TIMES = 16
 """A provider's token count is believed up to so many times what was reserved for it."""
 
@@ -56,7 +58,7 @@ class Failure:
             provider=self.provider,
             model=self.model,
             retry_after_ms=retry_after_ms,
-            apart=live and code in NAMED_A_DELAY and bool(retry_after_ms),
+            apart=live and code in NAMED_A_DELAY and (retry_after_ms or 0) >= REST_MS,
             prompt_digest=self.prompt_digest(held),
             live=live,
             charged=charge is Charge.POSSIBLE if live else None,

@@ -13,7 +13,7 @@ from collections.abc import Container, Mapping
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.journal.digests import content_digest
-from ordain.ports.model import ModelError, ModelReply
+from ordain.ports.model import Leave, ModelError, ModelReply
 from ordain.ports.ways import Learnt, LearntWays, WaysStore
 from ordain.rules.proposals import Unparsed, parse_object
 
@@ -49,10 +49,34 @@ class Ways:
         self._store = store
         self._learnt = dict(store.read()) if store is not None else {}
         self._suspected: dict[str, set[Structured]] = {}
+        self._suspected_left: dict[str, set[Leave]] = {}
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
         """How the profile's next answer is held to its schema."""
         return way_of(profile, self._suspected.get(name, set()) | self.learnt(name, profile).keys())
+
+    def left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
+        """What the profile's next request does without."""
+        return self._learnt_left(name, profile).union(self._suspected_left.get(name, ()))
+
+    def _learnt_left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
+        learnt = self._learnt.get(name)
+        return learnt.left if learnt is not None and learnt.endpoint == endpoint_digest(profile) else frozenset()
+
+    def _without(self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int) -> None:
+        """A request that did without something was taken, or refused for what nothing can be left out for: then it was something else, and nothing is learnt."""
+        known = self._learnt_left(name, profile)
+        if isinstance(said, ModelError):
+            if said.code is ModelErrorCode.REJECTED:
+                self._suspected_left.pop(name, None)
+            return
+        self._suspected_left.pop(name, None)
+        if said.left <= known:
+            return
+        ways = self.learnt(name, profile)
+        self._learnt[name] = LearntWays(endpoint=endpoint_digest(profile), at=now, ways=ways, left=known | said.left)
+        LOG.warning("model profile %s: its endpoint does not take %s; requests do without now", name, ", ".join(sorted(said.left - known)))
+        self._keep(name)
 
     def learnt(self, name: str, profile: ModelProfile) -> Mapping[Structured, Learnt]:
         """What the profile's endpoint is known not to do."""
@@ -64,6 +88,10 @@ class Ways:
         A refusal is one of the way only if a lower one is taken: until then it is suspected, and where even words alone are refused it was something
         else.
         """
+        if isinstance(said, ModelError) and said.code is ModelErrorCode.REJECTED and said.fault is not None:
+            self._suspected_left.setdefault(name, set()).update({*said.left, said.fault})
+            return said, True
+        self._without(name, profile, said, now)
         held = said.held
         if held is None or held not in profile.ways:
             return said, False
@@ -98,9 +126,13 @@ class Ways:
         known = self.learnt(name, profile)
         if found.keys() <= known.keys():
             return
-        self._learnt[name] = LearntWays(endpoint=endpoint_digest(profile), at=now, ways={**known, **found})
+        left = self._learnt_left(name, profile)
+        self._learnt[name] = LearntWays(endpoint=endpoint_digest(profile), at=now, ways={**known, **found}, left=left)
         told = ", ".join(f"{way} {why}" for way, why in found.items())
         LOG.warning("model profile %s: %s; its answers are held to their schema by %s now", name, told, self.way(name, profile))
+        self._keep(name)
+
+    def _keep(self, name: str) -> None:
         if self._store is None:
             return
         try:

@@ -13,7 +13,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.models.narrative import WHOLE, Narrative, early_text, place_of
 from ordain.ports.model import ModelRequest
 from ordain.rules.proposals import Parsed, parse_object, read_text
-from ordain.rules.thought_tags import Spoken
+from ordain.rules.thought_tags import WordsApart
 
 PLACES = ["content", "final_answer.content", "a.b.c", 'q"\\ü😀']
 KEYS = st.sampled_from(["content", "final_answer", "contents", "conten", "thought", "a", "b", "c", "", 'q"\\ü😀', "x" * 50]) | st.text(
@@ -164,7 +164,7 @@ def test_a_thought_before_the_words_is_not_shown(tag: str, cuts: list[int]) -> N
 
 def test_a_long_thought_takes_as_long_as_it_is() -> None:
     """What is kept of it while it comes is no longer than the tag that ends it."""
-    text = Spoken()
+    text = WordsApart()
     assert text.feed("<think>") == ""
     for _ in range(50_000):
         assert text.feed("x" * 20) == ""

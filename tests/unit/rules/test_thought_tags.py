@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.proposals import Parsed, read_text, without_thought
-from ordain.rules.thought_tags import Spoken, canonical, spoken
+from ordain.rules.thought_tags import WordsApart, canonical, spoken
 
 MARKS = ["<think>", "</think>", "<think foo>", "<THINKING>", "</thinking>", "<reasoning>", "</reasoning>", "◁think▷", "◁/think▷", "[THINK]"]
 CHANNELS = ["<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|return|>", "final", "analysis", "assistant"]
@@ -81,8 +81,8 @@ def test_what_is_recorded_reads_as_what_was_said(answer: str) -> None:
 @given(answers, st.lists(st.integers(0, 60), max_size=6))
 def test_early_words_do_not_depend_on_the_cuts(answer: str, cuts: list[int]) -> None:
     """However an answer arrives in pieces, the same is shown of it."""
-    whole = Spoken()
+    whole = WordsApart()
     told = whole.feed(answer) + whole.rest()
     at = [0, *sorted(min(cut, len(answer)) for cut in cuts), len(answer)]
-    pieces = Spoken()
+    pieces = WordsApart()
     assert "".join(pieces.feed(answer[start:end]) for start, end in pairwise(at)) + pieces.rest() == told

@@ -34,6 +34,16 @@ class RecallMode(StrEnum):
     GRAPH = "graph"
 
 
+class MemoryPolicy(Strict):
+    """Whose memory a prompt may hold, and how much is kept. Bytes count a passage as 4 KiB, with its words and its vector; 0 is without bound."""
+
+    shared: bool = Field(
+        default=False, description="Whether notes and entries of one user are recalled for another user of the same workspace."
+    )
+    workspace_bytes: int = Field(default=2**30, ge=0, description="Most that is remembered in a workspace: notes, entries, documents.")
+    token_bytes: int = Field(default=100 * 2**20, ge=0, description="Most of it that one token added, in all its workspaces.")
+
+
 class NoteRequest(Strict):
     """Something to remember. What its author asks for later is theirs; to others, and where nobody is named, it is a member's.
 

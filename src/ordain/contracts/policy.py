@@ -10,6 +10,8 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.library import MemoryPolicy
+from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
 from ordain.contracts.verbs import Category
@@ -254,16 +256,6 @@ class RetentionPolicy(Strict):
         return {"input": self.input_days, "model": self.model_days, "verb": self.verb_days, "result": self.result_days}
 
 
-class MemoryPolicy(Strict):
-    """Whose memory a prompt may hold, and how much is kept. Bytes count a passage as 4 KiB, with its words and its vector; 0 is without bound."""
-
-    shared: bool = Field(
-        default=False, description="Whether notes and entries of one user are recalled for another user of the same workspace."
-    )
-    workspace_bytes: int = Field(default=2**30, ge=0, description="Most that is remembered in a workspace: notes, entries, documents.")
-    token_bytes: int = Field(default=100 * 2**20, ge=0, description="Most of it that one token added, in all its workspaces.")
-
-
 class EnginePolicy(Strict):
     """How much runs at once; over it, callers are refused with a delay after which to try again."""
 
@@ -396,4 +388,5 @@ class Policy(Strict):
     attach: AttachPolicy = AttachPolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
+    profile: ProfilePolicy = ProfilePolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

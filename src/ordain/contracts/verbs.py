@@ -250,6 +250,8 @@ class VerbSpec(Strict):
         max_length=9,
         description="The scopes of access that whoever asks for a run needs, all of them, for it to call the verb.",
     )
+    trust_class: Literal["native", "skill", "mcp", "plugin"] = "native"
+    source: str = Field(default="", max_length=128, description="The MCP server or plugin that brings the verb.")
 
     @property
     def composite(self) -> bool:

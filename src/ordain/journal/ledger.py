@@ -31,7 +31,7 @@ class Thing(StrEnum):
 
     ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
     number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
-    ``swept`` (class of content); ``placed`` (workspace, session, number of a message).
+    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``config`` (place, type, id, version of a record).
     """
 
     RUN = "run"
@@ -43,6 +43,7 @@ class Thing(StrEnum):
     ERASED = "erased"
     SWEPT = "swept"
     PLACED = "placed"
+    CONFIG = "config"
 
 
 class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
@@ -128,6 +129,12 @@ def placed_item(name: tuple[str, str, int], cover: bytes, decision: bytes) -> Le
     """A message was placed anew: what its row says now (``digests.entry_cover``), and the mark of its decision."""
     workspace, session, seq = name
     return LedgerItem(Thing.PLACED, (workspace, session, str(seq)), cover, decision)
+
+
+def config_item(name: tuple[str, str, str, int], config: bytes | None, written: Sequence[object]) -> LedgerItem:
+    """A version of a record of the configuration stands, for good; ``written`` is by whom and when. An operator's words, no subject's."""
+    place, resource, record, version = name
+    return LedgerItem(Thing.CONFIG, (place, resource, record, str(version)), fingerprint(config, *written))
 
 
 def next_row(last: tuple[int, bytes] | None, items: Sequence[LedgerItem]) -> LedgerRow:
@@ -246,6 +253,7 @@ _OTHER: Mapping[str, str] = {
     Thing.REQUEST: "another run answers it",
     Thing.ACCOUNT: "another amount",
     Thing.ERASED: "another time",
+    Thing.CONFIG: "it says something else, or was written by somebody else or at another time",
 }
 _OTHER_WORDS: Mapping[str, str] = {
     Thing.RUN: "its first record has another link",
@@ -264,6 +272,8 @@ def _place(what: str, name: Sequence[str]) -> str:
             return f"{what} {one} in {workspace}"
         case Thing.THREAD, [workspace, session, number]:
             return f"thread {number} of session {session} in {workspace}"
+        case Thing.CONFIG, [place, resource, record, version]:
+            return f"version {version} of {resource} {record} in {place}"
         case Thing.ERASED, [workspace, subject]:
             return f"subject {subject} in {workspace}"
         case _:

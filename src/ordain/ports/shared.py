@@ -1,7 +1,7 @@
 """Shared decisions: what is read of what many share, and what is written, in one transaction. A rule decides in between, and nothing else.
 
 A ``Shared`` names what it reads, and so the rows that stand still until it is decided. A store locks them in one order, whoever asks: sessions, with
-their threads; rows of tables; accounts; runs. A new shared decision needs a rule, its facts and what it reads and writes, and no code of any store.
+their threads; rows of tables; records of the configuration; accounts; runs. A new shared decision needs a rule, its facts and what it reads and writes, and no code of any store.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.journal.records import Record, Status
+from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.writes import Write
 
@@ -68,8 +69,14 @@ class RunRead(Struct, frozen=True, kw_only=True):
     key: str = ""
 
 
-SharedRead = SessionRead | RowRead | AccountsRead | RunRead
-_LOCKS = {SessionRead: 0, RowRead: 1, AccountsRead: 2, RunRead: 3}
+class ConfigRead(Struct, frozen=True, kw_only=True):
+    """A record of the configuration. Gives a ``ConfigFound``."""
+
+    key: ConfigKey
+
+
+SharedRead = SessionRead | RowRead | ConfigRead | AccountsRead | RunRead
+_LOCKS = {SessionRead: 0, RowRead: 1, ConfigRead: 2, AccountsRead: 3, RunRead: 4}
 """The one order in which rows are locked; of one kind they are locked by their names."""
 
 
@@ -90,6 +97,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
     work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
+    ``profiled``: a pinned profile concerns the session (PRF-05).
     """
 
     workspace: str
@@ -106,6 +114,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     edited: Place | None = None
     newer_edit: int = 0
     pinned: dict[str, str] = {}
+    profiled: bool = False
 
 
 class RunFound(Struct, frozen=True, kw_only=True):
@@ -114,6 +123,13 @@ class RunFound(Struct, frozen=True, kw_only=True):
     status: Status
     mailed: bool = False
     over: bool = False
+
+
+class ConfigFound(Struct, frozen=True, kw_only=True):
+    """The newest version of a record (None: it was never written), and how many records there are in its place."""
+
+    newest: ConfigRecord | None
+    records: int
 
 
 class Ruling(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.journal.records import Record, Started
+from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import NewEntry, Placed, ThreadChange
 
 
@@ -159,6 +160,12 @@ class TableRow(Struct, frozen=True, gc=False, kw_only=True):
     values: tuple[Any, ...]
 
 
+class ConfigVersion(Struct, frozen=True, gc=False, kw_only=True):
+    """The next version of a record of the configuration; those before it stay. Refused (``version_conflict``) where that version is there."""
+
+    record: ConfigRecord
+
+
 Write = (
     KeptCatalogs
     | NewRun
@@ -174,4 +181,5 @@ Write = (
     | AccountCharge
     | Refund
     | TableRow
+    | ConfigVersion
 )

@@ -12,6 +12,7 @@ from ordain.rules.access import ACCESS
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
+from ordain.rules.configure import CONFIGURE
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.hedge import HEDGE
@@ -33,7 +34,7 @@ ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RE
 """What the port asks alone: what they grant a flow cannot give itself."""
 ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH)
 """The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
-ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE)
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, CONFIGURE)
 """What is asked of a request before there is a run."""
 NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 

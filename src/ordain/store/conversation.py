@@ -23,6 +23,7 @@ from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
+from ordain.store.configuration_rows import is_profiled
 
 RECENT_THREADS = 6
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
@@ -115,6 +116,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         replied=replied,
         edited=edited,
         newer_edit=newer[0],
+        profiled=is_profiled(db, workspace, read.session),
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
     )
 

@@ -8,19 +8,22 @@ import time
 
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
+from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 13
+VERSION = 14
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
 """The first version whose journals are sheets."""
 WITH_LEDGER = 13
 """The first version with a ledger, and with links of the second version in its transcripts."""
+WITH_CONFIGURATION = 14
+"""The first version with records of the configuration."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -160,6 +163,7 @@ MIGRATIONS = {
     10: UNSETTLED_ONCE,
     11: NEW_VALUES,
     12: LEDGER_TABLES,
+    13: CONFIGURATION_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -204,6 +208,8 @@ def read_only(connection: sqlite3.Connection) -> None:
     version = check(connection)
     if version < WITH_HOLDERS:
         connection.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS holder FROM main.runs")
+    if version < WITH_CONFIGURATION:
+        connection.execute(CONFIGURATION_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_LEDGER:
         connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
         connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))

@@ -13,8 +13,9 @@ from msgspec import Struct
 from ordain.effects.effect import Wait
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import Record, RecordKind, Status
-from ordain.ports.shared import AccountsRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedRead
+from ordain.ports.shared import AccountsRead, ConfigFound, ConfigRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedRead
 from ordain.store.accounts import read_accounts
+from ordain.store.configuration_rows import read_config
 from ordain.store.conversation import read_state
 from ordain.store.run_records import asking, read_back
 from ordain.store.tables import read_row
@@ -43,6 +44,10 @@ def _session(transaction: Transaction, workspace: str, what: SessionRead) -> Ses
 
 def _row(transaction: Transaction, workspace: str, what: RowRead) -> tuple[Any, ...] | None:
     return read_row(transaction.db, workspace, transaction.table(what.table), what)
+
+
+def _config(transaction: Transaction, _: str, what: ConfigRead) -> ConfigFound:
+    return read_config(transaction.db, what)
 
 
 def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
@@ -78,6 +83,7 @@ def _addr(record: Record) -> int | None:
 READS: Mapping[type, Callable[[Transaction, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
+    ConfigRead: _config,
     AccountsRead: _accounts,
     RunRead: _run,
 }

@@ -11,6 +11,7 @@ from ordain.journal.ledger import (
     AT_REST,
     LedgerItem,
     account_item,
+    config_item,
     next_row,
     placed_item,
     request_item,
@@ -20,6 +21,7 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.journal.records import ENCODER
+from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import Thread
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.rows import EntryRow, KeptRun, MemoryRows
@@ -34,6 +36,7 @@ def standing_items(rows: MemoryRows) -> Iterator[LedgerItem]:
         yield from (_thread(rows, name, thread) for thread in rows.threads.get(name, {}).values())
     yield from (_request(rows, name) for name in rows.requests)
     yield from (_account(rows, name) for name in rows.accounts)
+    yield from (_config(record) for versions in rows.configuration.values() for record in versions)
 
 
 def write_row(rows: MemoryRows) -> None:
@@ -57,6 +60,9 @@ def _changed(rows: MemoryRows) -> Iterator[LedgerItem]:
         yield from (_thread(rows, name, thread) for number, thread in rows.threads[name].items() if before.get(number) != thread)
     yield from (_request(rows, name) for name in _put(rows.requests))
     yield from (_account(rows, name) for name in _put(rows.accounts))
+    for key in _put(rows.configuration):
+        before = len(_below(rows.configuration).get(key, ()))
+        yield from map(_config, rows.configuration[key][before:])
     for name in _put(rows.transcript):
         before = _below(rows.transcript).get(name, ())
         changed = zip(before, rows.transcript[name], strict=False)
@@ -103,6 +109,11 @@ def _request(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
 
 def _account(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
     return account_item(*name, rows.accounts[name])
+
+
+def _config(record: ConfigRecord) -> LedgerItem:
+    key = record.key
+    return config_item((key.place, key.resource, key.id, record.version), record.config, (record.by, record.at))
 
 
 def _placed(rows: MemoryRows, name: SessionKey, row: EntryRow) -> LedgerItem:

@@ -11,7 +11,19 @@ import msgspec
 from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
 from ordain.journal.records import ObservationBody, Record, RecordKind
-from ordain.ports.shared import AccountsRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedName, SharedRead
+from ordain.ports.shared import (
+    AccountsRead,
+    ConfigFound,
+    ConfigRead,
+    RowRead,
+    RunFound,
+    RunRead,
+    SessionRead,
+    SessionState,
+    SharedName,
+    SharedRead,
+)
+from ordain.testing.memory.configuration_rows import read_config
 from ordain.testing.memory.rows import MemoryRows
 from ordain.testing.memory.transaction import UnitAtWork
 from ordain.testing.memory.transcript import read_state
@@ -28,6 +40,10 @@ def _session(transaction: UnitAtWork, workspace: str, what: SessionRead) -> Sess
 
 def _row(transaction: UnitAtWork, workspace: str, what: RowRead) -> tuple[Any, ...] | None:
     return transaction.rows.values.get((transaction.table(what.table).name, workspace, *what.key))
+
+
+def _config(transaction: UnitAtWork, _: str, what: ConfigRead) -> ConfigFound:
+    return read_config(transaction.rows, what)
 
 
 def _accounts(transaction: UnitAtWork, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
@@ -67,6 +83,7 @@ def _ends_wait(record: Record, addr: int) -> bool:
 READS: Mapping[type, Callable[[UnitAtWork, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
+    ConfigRead: _config,
     AccountsRead: _accounts,
     RunRead: _run,
 }

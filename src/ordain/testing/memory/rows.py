@@ -11,6 +11,7 @@ from msgspec import Struct
 from ordain.journal.ledger import LedgerRow
 from ordain.journal.lost_time import Pause
 from ordain.journal.records import Status
+from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.sessions import Entry, Thread
 from ordain.ports.store import Mail, StoredRun
 from ordain.runtime.streams import SessionKey
@@ -91,6 +92,7 @@ class MemoryRows:
         self.accounts: MutableMapping[tuple[str, str], tuple[int, int]] = table("accounts")
         self.outbox: MutableMapping[tuple[str, int], tuple[str, int]] = table("outbox")
         self.values: MutableMapping[tuple[object, ...], tuple[object, ...]] = table("values")
+        self.configuration: MutableMapping[ConfigKey, tuple[ConfigRecord, ...]] = table("configuration")
         self.sessions: MutableMapping[SessionKey, KeptSession] = table("sessions")
         self.threads: MutableMapping[SessionKey, Mapping[int, Thread]] = table("threads")
         self.turns: MutableMapping[SessionKey, Mapping[str, KeptPlace]] = table("turns")

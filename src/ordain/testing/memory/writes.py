@@ -14,6 +14,7 @@ from ordain.ports.store import Mail
 from ordain.ports.writes import (
     AccountCharge,
     ClosedQuestion,
+    ConfigVersion,
     EntryPlaced,
     KeptCatalogs,
     NewMail,
@@ -26,6 +27,7 @@ from ordain.ports.writes import (
     TakenMail,
     Write,
 )
+from ordain.testing.memory.configuration_rows import put_config
 from ordain.testing.memory.places import take_place, take_place_again
 from ordain.testing.memory.rows import MailRow
 from ordain.testing.memory.threads import change_thread, close_question
@@ -132,6 +134,11 @@ def _row(transaction: UnitAtWork, of: Of, row: TableRow) -> None:
     transaction.rows.values[table.name, of.workspace, *row.key] = row.values
 
 
+def _configured(transaction: UnitAtWork, _: Of, new: ConfigVersion) -> None:
+    if not put_config(transaction.rows, new.record):
+        raise UndoneUnit("version_conflict")
+
+
 WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     KeptCatalogs: _catalogs,
     NewRun: _run,
@@ -147,4 +154,5 @@ WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     AccountCharge: _charge,
     Refund: _refund,
     TableRow: _row,
+    ConfigVersion: _configured,
 }

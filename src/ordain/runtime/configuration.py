@@ -33,7 +33,7 @@ from ordain.ports.configuration import ConfigKey, ConfigRecord, Configuration
 from ordain.ports.shared import ConfigFound, ConfigRead, Ruling, Shared
 from ordain.ports.store import Arrive, JournalStore
 from ordain.ports.writes import ConfigVersion
-from ordain.rules.configure import CONFIGURE, Configured, ConfigureFacts, ConfigureReason
+from ordain.rules.configure import Configured, ConfigureFacts, ConfigureReason, decide_configure
 from ordain.rules.decision import Decision
 from ordain.rules.profile import PROFILE, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen, facts_of
 

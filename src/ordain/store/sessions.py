@@ -35,12 +35,12 @@ _TYPED_COLUMNS = 19
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    seq, kind, *rest = row
+    seq, kind, *rest, keyed = row
     if kind not in _KINDS:
         raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
     if tuple(map(type, row[:_TYPED_COLUMNS])) not in _TYPED:
         raise JournalCorrupt(f"entry {seq}: the stored row is no entry", details={"seq": seq})
-    return Entry(seq, _KINDS[kind], *rest)
+    return Entry(seq, _KINDS[kind], *rest, keyed=bool(keyed))
 
 
 def _session(row: tuple[Any, ...]) -> SessionRow:

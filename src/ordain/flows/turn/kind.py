@@ -21,6 +21,7 @@ from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.flows.turn.v4 import run_turn as run_turn_4
+from ordain.flows.turn.v5 import run_turn as run_turn_5
 from ordain.journal.records import Label
 from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
@@ -66,7 +67,7 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=5,
+    version=6,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
@@ -82,8 +83,9 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     sums_up=_own,
     judged=True,
 )
+TURN_5 = replace(TURN, version=5, run=run_turn_5)
 TURN_4 = replace(
-    TURN,
+    TURN_5,
     version=4,
     run=run_turn_4,
     prompts=(ROUTER_PROMPT_4,),

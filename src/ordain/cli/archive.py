@@ -27,6 +27,7 @@ from ordain.runtime.transcript_replay import Retold, retell
 from ordain.runtime.waiters import Waiters
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
+from ordain.store.configuration import SqliteConfiguration
 from ordain.store.documents import DocumentReader
 from ordain.store.folder import FILE
 from ordain.store.ledger_reads import SqliteLedger
@@ -190,6 +191,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             streams=Streams(sessions, _no_header),
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
+            configuration=SqliteConfiguration(store),
         )
         library = SqliteLibrary(store, services.clock, _embedder)
         remembered = Memory(library, DocumentReader(), library.clear)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
 from ordain.rules.acts import Act, ActEnd
@@ -35,6 +36,7 @@ class AuthorizeReason(Reason):
     NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
     RESERVED = "authorize.reserved_verb", "What a turn enters by is no tool."
     TOKEN_SCOPE = "authorize.token_scope", "The token that asked for the run has not a scope that the verb needs."
+    SAFETY = "authorize.safety", "The profile that holds for the conversation lets nothing happen beyond reads."
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
 
@@ -57,7 +59,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation.
 
     ``reserved``: the verb is what a turn enters by, and the run does not enter by it. ``lacks``: the scopes of access that the
-    verb needs and the token that asked for the run has not.
+    verb needs and the token that asked for the run has not. ``safety``: the safety mode of the profile that holds ("": standard).
     """
 
     verb: str
@@ -69,6 +71,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: bool = False
     reserved: bool = False
     lacks: tuple[str, ...] = ()
+    safety: str = ""
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -100,6 +103,9 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=AuthorizeReason.BUDGET)
     if not verb.input.accepts(inputs.args):
         return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
+    if facts.safety and verb.spec.effect is not VerbEffect.READ:
+        reason = AuthorizeReason.SAFETY if facts.safety == SafetyMode.READ_ONLY else AuthorizeReason.NO_APPROVAL
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=reason)
     return _by_effect(verb, facts.call, inputs.args)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -43,6 +44,20 @@ _BY_PIN: Mapping[PinScope, Reason] = {
 }
 BY_POLICY = "policy"
 """Where what holds was pinned, if it was pinned nowhere."""
+
+
+class ProfiledBy(StrEnum):
+    """What a run decides from which profile holds: pins, which it reads, or policy's section alone."""
+
+    PINS = "pins"
+    POLICY = "policy"
+
+
+def profiled_by(policy: Policy, *, pinned: bool) -> ProfiledBy | None:
+    """What a turn decides from; None where no profile says anything of it."""
+    if pinned:
+        return ProfiledBy.PINS
+    return ProfiledBy.POLICY if policy.profile.governs else None
 
 
 class HeldProfile(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="held"):
@@ -124,8 +139,10 @@ class ProfileInputs:
     seen: PinsSeen
 
 
-def facts_of(seen: PinsSeen) -> ProfileFacts:
+def facts_of(seen: PinsSeen, *, unread: bool = False) -> ProfileFacts:
     """The features of what was read."""
+    if unread:
+        return ProfileFacts(unread=True)
     pins = [(scope, seen.pins[scope]) for scope in PinScope if scope in seen.pins]
     found = ((scope, name, seen.profiles.get(name)) for scope, name in pins)
     return ProfileFacts(pins=tuple(PinFact(scope, name, 0 if one is None else one.version) for scope, name, one in found))

@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import LATEST_US
+from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
 from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait
+from ordain.effects.results import ReadValue
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
@@ -26,6 +29,7 @@ from ordain.journal.records import Started
 from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen, LaneFacts
+from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome, facts_of, narrowed
 from ordain.rules.spend import Carved, Spend
 
 RUNS_MAX = 10_000
@@ -51,6 +55,8 @@ class Authority:
         self._permits: dict[str, str] = {}
         self._attempts: Counter[str] = Counter()
         self._profiles: dict[str, set[str]] = {}
+        self.owes_profile = started.profiled
+        self.held = started.profile
 
     # --- facts ----------------------------------------------------------------------------------------------------------------
 
@@ -67,6 +73,7 @@ class Authority:
             session=bool(self._session),
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
             lacks=() if verb is None else self._lacks(verb.spec),
+            safety="" if self.held is None or self.held.mode is SafetyMode.STANDARD else self.held.mode,
         )
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:
@@ -88,6 +95,20 @@ class Authority:
             purpose = facts.purpose
             if any(prompt.purpose == purpose and prompt.lane is inputs.by_purpose for prompt in self._kind.prompts):
                 self._profiles.setdefault(purpose, set()).update(outcome.profiles)
+
+    def profiled(self, decided: ProfileOutcome, facts: ProfileFacts, inputs: ProfileInputs, seen: object, catalog: Catalog) -> None:
+        """Keep which profile holds, and have no more than that leaves. ``seen`` is what the decision refers to, as it was handed to the flow.
+
+        Raises:
+            FlowFault: it was not decided from what stands on record, or holds already.
+        """
+        read = msgspec.to_builtins(inputs.seen) == seen.value if isinstance(seen, ReadValue) else inputs.seen == PinsSeen()
+        by_pins = self.owes_profile is ProfiledBy.PINS
+        if self.owes_profile is None or not read or facts != facts_of(inputs.seen, unread=by_pins and not isinstance(seen, ReadValue)):
+            raise FlowFault("a profile decided anew, or from what no record holds")
+        if isinstance(decided, HeldProfile):
+            self.owes_profile, self.held = None, decided
+            self.scope = narrowed(self.scope, decided, catalog)
 
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""
@@ -212,6 +233,8 @@ class Authority:
     def _check_spending(self) -> None:
         if self.owes_carving:
             raise FlowFault("policy bounds shared accounts, and they have given the run nothing")
+        if self.owes_profile is not None:
+            raise FlowFault("which pinned profile holds for the run is not decided")
 
 
 def _check_time(what: str, deadline: int | None) -> None:

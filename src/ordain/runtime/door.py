@@ -27,6 +27,7 @@ from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
 from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
+from ordain.runtime.configuration import ControlPlane
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
@@ -115,6 +116,7 @@ class Runtime:
         self.commits = commits
         self.conversation = Conversation(services)
         self.access = Access(services)
+        self.control = ControlPlane(services.configuration, services.store, services.clock)
         self._intake = Intake(services)
 
     # --- requests -----------------------------------------------------------------------------------------------------------------

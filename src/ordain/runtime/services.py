@@ -11,6 +11,7 @@ from ordain.errors import JournalCorrupt
 from ordain.flows.kinds import Kinds
 from ordain.ports.access import TokenStore
 from ordain.ports.clock import Clock
+from ordain.ports.configuration import Configuration
 from ordain.ports.model import ModelPort
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore
@@ -143,6 +144,7 @@ class Services:
     streams: Streams
     tokens: TokenStore
     upkeep: Upkeep
+    configuration: Configuration
     readers: Mapping[str, StateReader] = field(default_factory=dict[str, StateReader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
-from ordain.testing.memory import MemoryLedger, MemorySessions, MemoryStore, SharedMemory
+from ordain.testing.memory import MemoryConfiguration, MemoryLedger, MemorySessions, MemoryStore, SharedMemory
 from ordain.testing.models import ModelScript, ScriptedModels, ScriptLine
 from ordain.testing.proposals import (
     Failing,
@@ -50,6 +50,7 @@ __all__ = [
     "AS_ROOT",
     "Failing",
     "Hold",
+    "MemoryConfiguration",
     "MemoryLedger",
     "MemorySessions",
     "MemoryStore",

@@ -29,6 +29,7 @@ from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.setup import RunSetup
 from ordain.runtime.streams import Streams
 from ordain.store.access import SqliteTokens
+from ordain.store.configuration import SqliteConfiguration
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
@@ -76,6 +77,7 @@ class House:
         self.catalog = catalog_of(*kinds, verbs=[verb.spec for verb in functions])
         self.executor = LeafExecutor(Registry(functions=functions))
         self.sessions, headers = SqliteSessions(self.store), Headers(self.store, self.kinds)
+        records = SqliteConfiguration(self.store)
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -88,7 +90,8 @@ class House:
             streams=Streams(self.sessions, header_so_far(headers, self.store)),
             tokens=SqliteTokens(self.store),
             upkeep=SqliteUpkeep(self.store),
-            readers=readers(headers, self.store, self.sessions, self.clock.now),
+            configuration=records,
+            readers=readers(headers, self.store, self.sessions, records, self.clock.now),
         )
 
     def __enter__(self) -> House:

@@ -120,9 +120,9 @@ class FlowContext(Struct, frozen=True, kw_only=True):
         """The same for a part of the flow that works for such a turn."""
         return structs.replace(self, turn=turn)
 
-    def under(self, held: HeldProfile, scope: CapabilityScope) -> FlowContext:
-        """The same under a pinned profile, which leaves it this scope."""
-        return structs.replace(self, held=held, scope=scope)
+    def under(self, held: HeldProfile) -> FlowContext:
+        """The same under a pinned profile, with what that leaves of its scope."""
+        return structs.replace(self, held=held, scope=held.leaves(self.scope, self.catalog))
 
     @property
     def advice(self) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ReadValue
 from ordain.flows.context import FlowContext
-from ordain.rules.profile import PROFILE, NoProfile, PinsSeen, ProfiledBy, ProfileInputs, facts_of, narrowed
+from ordain.rules.profile import PROFILE, NoProfile, PinsSeen, ProfiledBy, ProfileInputs
 
 
 async def profiled(context: FlowContext) -> FlowContext | NoProfile:
@@ -23,7 +23,7 @@ async def profiled(context: FlowContext) -> FlowContext | NoProfile:
         unread = not isinstance(result, ReadValue)
         seen = msgspec.convert(result.value, PinsSeen) if isinstance(result, ReadValue) else seen
         refs = (result.seq,)
-    outcome = context.fx.decide(PROFILE, facts_of(seen, unread=unread), ProfileInputs(seen=seen), refs).outcome
+    outcome = context.fx.decide(PROFILE, seen.facts(unread=unread), ProfileInputs(seen=seen), refs).outcome
     if isinstance(outcome, NoProfile):
         return outcome
-    return context.under(outcome, narrowed(context.scope, outcome, context.catalog))
+    return context.under(outcome)

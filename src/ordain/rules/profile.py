@@ -87,6 +87,11 @@ class HeldProfile(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
         """As people are told: profile, version and pin."""
         return f"{self.profile}@{self.version} ({self.pin})" if self.profile else f"by {self.pin}"
 
+    def leaves(self, scope: CapabilityScope, catalog: Catalog) -> CapabilityScope:
+        """What it leaves of a scope, as ids: a glob stays only as the verbs that it names now."""
+        verbs, policy = catalog.verbs, catalog.policy
+        return scope.narrowed(name for name in verbs if scope.permits(name) and enables(self, verbs[name].spec, policy))
+
 
 class NoProfile(Struct, frozen=True, gc=False, kw_only=True, tag="none"):
     """The pin that counts leads nowhere: nothing is done under it."""
@@ -110,13 +115,6 @@ class ProfileSeen(Struct, frozen=True, kw_only=True):
     config: dict[str, Any]
 
 
-class PinsSeen(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is pinned for a session: the profile's name by scope, and those of the profiles named that are there."""
-
-    pins: dict[str, str] = {}
-    profiles: dict[str, ProfileSeen] = {}
-
-
 class PinFact(Struct, frozen=True):
     """One pin that stands: its scope, the profile that it names, and that one's version (0: it is not there)."""
 
@@ -132,20 +130,26 @@ class ProfileFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     unread: bool = False
 
 
+class PinsSeen(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is pinned for a session: the profile's name by scope, and those of the profiles named that are there."""
+
+    pins: dict[str, str] = {}
+    profiles: dict[str, ProfileSeen] = {}
+
+    def facts(self, *, unread: bool = False) -> ProfileFacts:
+        """The features of what was read; ``unread``: it could not be."""
+        if unread:
+            return ProfileFacts(unread=True)
+        pins = [(scope, self.pins[scope]) for scope in PinScope if scope in self.pins]
+        found = ((scope, name, self.profiles.get(name)) for scope, name in pins)
+        return ProfileFacts(pins=tuple(PinFact(scope, name, 0 if one is None else one.version) for scope, name, one in found))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileInputs:
     """What was read of pins and profiles."""
 
     seen: PinsSeen
-
-
-def facts_of(seen: PinsSeen, *, unread: bool = False) -> ProfileFacts:
-    """The features of what was read."""
-    if unread:
-        return ProfileFacts(unread=True)
-    pins = [(scope, seen.pins[scope]) for scope in PinScope if scope in seen.pins]
-    found = ((scope, name, seen.profiles.get(name)) for scope, name in pins)
-    return ProfileFacts(pins=tuple(PinFact(scope, name, 0 if one is None else one.version) for scope, name, one in found))
 
 
 def decide_profile(facts: ProfileFacts, inputs: ProfileInputs, policy: Policy) -> Decision[ProfileOutcome]:
@@ -223,11 +227,6 @@ def enables(held: HeldProfile, verb: VerbSpec, policy: Policy) -> bool:
 
 def _named(name: str, patterns: Iterable[str]) -> bool:
     return bool(name) and any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def narrowed(scope: CapabilityScope, held: HeldProfile, catalog: Catalog) -> CapabilityScope:
-    """What a profile leaves of a scope, as ids: a glob stays only as the verbs that it names now."""
-    return scope.narrowed(name for name, verb in catalog.verbs.items() if scope.permits(name) and enables(held, verb.spec, catalog.policy))
 
 
 def model_of(held: HeldProfile, purpose: str, verb: str, policy: Policy) -> str:

@@ -20,6 +20,7 @@ from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
 from ordain.rules.limits import LIMITS
 from ordain.rules.proceed import PROCEED
+from ordain.rules.profile import PROFILE
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
@@ -28,7 +29,7 @@ from ordain.rules.step import STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
-ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY)
+ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE)
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)
 """What the port asks alone: what they grant a flow cannot give itself."""

@@ -29,7 +29,7 @@ from ordain.journal.records import Started
 from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen, LaneFacts
-from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome, facts_of, narrowed
+from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome
 from ordain.rules.spend import Carved, Spend
 
 RUNS_MAX = 10_000
@@ -104,11 +104,11 @@ class Authority:
         """
         read = msgspec.to_builtins(inputs.seen) == seen.value if isinstance(seen, ReadValue) else inputs.seen == PinsSeen()
         by_pins = self.owes_profile is ProfiledBy.PINS
-        if self.owes_profile is None or not read or facts != facts_of(inputs.seen, unread=by_pins and not isinstance(seen, ReadValue)):
+        if self.owes_profile is None or not read or facts != inputs.seen.facts(unread=by_pins and not isinstance(seen, ReadValue)):
             raise FlowFault("a profile decided anew, or from what no record holds")
         if isinstance(decided, HeldProfile):
             self.owes_profile, self.held = None, decided
-            self.scope = narrowed(self.scope, decided, catalog)
+            self.scope = decided.leaves(self.scope, catalog)
 
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""

@@ -35,7 +35,7 @@ from ordain.ports.store import Arrive, JournalStore
 from ordain.ports.writes import ConfigVersion
 from ordain.rules.configure import Configured, ConfigureFacts, ConfigureReason, decide_configure
 from ordain.rules.decision import Decision
-from ordain.rules.profile import PROFILE, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen, facts_of
+from ordain.rules.profile import PROFILE, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen
 
 __all__ = ["Applied", "ConfigKey", "ConfigRecord", "ControlPlane", "RecordChange", "Rejected", "Upsert"]
 
@@ -67,14 +67,14 @@ class RecordChange(Struct, frozen=True, kw_only=True):
     owner: bool = False
 
 
-class Applied(Struct, frozen=True, kw_only=True, tag_field="status", tag="applied"):
+class Applied(Struct, frozen=True, kw_only=True, tag_field="outcome", tag="applied"):
     """The version that stands now; ``changed``: it was written just now, and did not say the same before."""
 
     version: int
     changed: bool
 
 
-class Rejected(Struct, frozen=True, kw_only=True, tag_field="status", tag="rejected"):
+class Rejected(Struct, frozen=True, kw_only=True, tag_field="outcome", tag="rejected"):
     """Nothing was written: a stable code and what is wrong, with the version that stands (0: none). ``kind`` says whose move it is."""
 
     reason: str
@@ -139,7 +139,7 @@ class ControlPlane:
     async def holding(self, workspace: str, session: str, policy: Policy) -> Decision[ProfileOutcome]:
         """Which profile holds for a session now, by which pin, as its next turn will decide it."""
         seen = await pins_seen(self._records, workspace, session)
-        return PROFILE.apply(facts_of(seen), ProfileInputs(seen=seen), policy)
+        return PROFILE.apply(seen.facts(), ProfileInputs(seen=seen), policy)
 
 
 def key_of(place: str, resource: str, name: str) -> ConfigKey:

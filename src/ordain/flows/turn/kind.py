@@ -26,7 +26,6 @@ from ordain.journal.records import Label
 from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
 from ordain.rules.outcome import OUTCOME, TurnOutcome
-from ordain.rules.profile import PROFILE
 from ordain.rules.recall import RECALL
 from ordain.rules.route import ROUTE, Path
 from ordain.rules.unrecovered import UNRECOVERED
@@ -75,7 +74,7 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     label=_label,
     grant=_grant,
     prompts=(ROUTER_PROMPT,),
-    rules=(PROFILE, ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
+    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
     reply=_reply,
     serves=Serves.REQUEST,
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
@@ -84,7 +83,7 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     sums_up=_own,
     judged=True,
 )
-TURN_5 = replace(TURN, version=5, run=run_turn_5, rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT))
+TURN_5 = replace(TURN, version=5, run=run_turn_5)
 TURN_4 = replace(
     TURN_5,
     version=4,

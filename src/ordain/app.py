@@ -56,6 +56,7 @@ from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
 from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_addresses import OwnAddresses
@@ -89,8 +90,9 @@ class _OwnFiles(CatalogSource):
         self.listening = self._own.http.own
 
     def fingerprint(self) -> object:
-        """Of both folders."""
-        return self._own.fingerprint(), files_of(self._ordain.settings.home / "wording", SUFFIXES)
+        """Of both folders, and of what is confirmed."""
+        home = self._ordain.settings.home
+        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), files_of(home, (CONFIRMED,))
 
     def close(self) -> None:
         """The modules of Python verbs go."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.floor import why_raised
+from ordain.contracts.verbs import VerbEffect
+from ordain.errors import ConfigurationError
 from ordain.flows.kinds import Kinds
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
@@ -13,8 +16,10 @@ from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
-from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.builtin.library_verbs import WRITES, no_library
 from ordain.verbs.builtin.shipped import builtin_registry, prompt_plans
+from ordain.verbs.confirmed import FILE as CONFIRMED
+from ordain.verbs.confirmed import Confirmation, read_confirmed
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.own_verbs import OwnVerbs
@@ -42,15 +47,37 @@ def build_verbs(
     *,
     strict: bool = False,
 ) -> tuple[Registry, tuple[CatalogProblem, ...]]:
-    """As ``build_registry``, and the Python files that were left out because they are broken or off; ``strict`` leaves no broken one out."""
+    """As ``build_registry``, and what is to be told of it; ``strict`` leaves no broken Python file out.
+
+    Told are Python files that were left out because they are broken or off, verbs that are used at a stricter effect than they declare, and
+    confirmations that cannot be read.
+    """
     registry, left_out = own.added_to(shipped_registry(settings, library, own.http), more, strict=strict)
-    return registry, tuple(problem_of(error) for error in left_out)
+    confirmed: Mapping[str, Confirmation] = {}
+    try:
+        confirmed = read_confirmed(settings.home / CONFIRMED)
+    except ConfigurationError as error:
+        left_out = (*left_out, error)
+    registry = registry.confirmed_by({name: one.digest for name, one in confirmed.items()})
+    return registry, (*(problem_of(error) for error in left_out), *raised_verbs(registry))
+
+
+def raised_verbs(registry: Registry) -> Iterator[CatalogProblem]:
+    """The verbs that are used at a stricter effect than they declare, and why."""
+    for name, spec in sorted(registry.specs.items()):
+        if why := why_raised(spec):
+            origin = registry.origins[name]
+            yield CatalogProblem(code="effect_raised", message=f"{origin}: verb {name}: {why}", file=_file(origin), warning=True)
+
+
+def _file(origin: str) -> str:
+    return "" if origin.startswith("function ") else origin
 
 
 def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None) -> Registry:
-    """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``."""
+    """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``. What other users of a workspace are given is not private."""
     root = settings.verbs.files_root
-    return builtin_registry(
+    registry = builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
         http=http or own_verbs(settings).http,
@@ -58,6 +85,7 @@ def shipped_registry(settings: Settings, library: Callable[[], Library] = no_lib
         library=library,
         playbooks=settings.home / "playbooks",
     )
+    return registry.raised(WRITES, VerbEffect.SEND) if settings.policy.memory.shared else registry
 
 
 def own_verbs(settings: Settings) -> OwnVerbs:
@@ -90,5 +118,6 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
+        unconfirmed=list(registry.unconfirmed),
     )
     return Catalog(data, {table.digest: table.encoded}.get)

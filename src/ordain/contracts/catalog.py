@@ -22,12 +22,15 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
-from ordain.contracts.verbs import PlanStep, VerbSpec
+from ordain.contracts.verbs import PlanStep, VerbId, VerbSpec
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
 """What messages were read with before catalogs named it: engine 1 and the table that it was shipped with."""
+
+UNCONFIRMED = "unconfirmed"
+"""Why a verb may not run whose declaration nobody has confirmed, where policy says so."""
 
 TableSource = Callable[[str], bytes | None]
 """A table of phrases by its digest, None where there is no such."""
@@ -41,12 +44,18 @@ class CatalogData(Strict):
     prompts: dict[str, str] = Field(default={}, description="Template source by name.")
     profiles: dict[str, ModelProfile] = {}
     node: str = "default"
+    unconfirmed: list[VerbId] = Field(
+        default=[], description="The verbs, by id, whose declarations no operator has confirmed; not there where there is none."
+    )
     wording: str = Field(
         default="",
         pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
         description='Engine and table that messages are read with, as "engine:digest"; not there in catalogs of before there was a choice.',
     )
 
+
+LEFT_OUT = ("wording", "unconfirmed")
+"""Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them."""
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
 """A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
@@ -147,13 +156,18 @@ class Catalog(_Shared):
     @cached_property
     def encoded(self) -> bytes:
         """Canonical JSON: sorted keys, no spaces."""
-        tree: Any = self.data.model_dump(mode="json", exclude=None if self.data.wording else {"wording"})
+        tree: Any = self.data.model_dump(mode="json", exclude={name for name in LEFT_OUT if not getattr(self.data, name)})
         return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
     @cached_property
     def digest(self) -> CatalogDigest:
         """Content address."""
         return CatalogDigest(hashlib.sha256(self.encoded).hexdigest())
+
+    @cached_property
+    def unconfirmed(self) -> frozenset[str]:
+        """The verbs whose declarations no operator has confirmed."""
+        return frozenset(self.data.unconfirmed)
 
     @property
     def wording_id(self) -> str:
@@ -205,7 +219,7 @@ class Catalog(_Shared):
         return found
 
     def inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
-        """Why a registered verb may not run on this node under ``policy``, or None (C1 activation manifest, C3 safety rules)."""
+        """Why a registered verb may not run on this node under ``policy``, or None (C1 activation manifest, confirmation, C3 safety rules)."""
         if policy is not self.policy.verbs or verb_id not in self.verbs:
             return self._inactive_reason(verb_id, policy)
         if verb_id not in self._inactive:  # a turn asks for each of its tools, and every call for its verb
@@ -221,6 +235,8 @@ class Catalog(_Shared):
                 return "denied"
             if activation.allow and not any(fnmatchcase(verb_id, pattern) for pattern in activation.allow):
                 return "not_allowed"
+        if policy.unconfirmed == "deny" and verb_id in self.unconfirmed:
+            return UNCONFIRMED
         verb = self.verbs.get(verb_id)
         if verb is not None and policy.system_state is not None:
             for rule in verb.spec.safety_rules:

@@ -231,6 +231,7 @@ class VerbsPolicy(Strict):
     default: Activation = Activation()
     nodes: dict[str, Activation] = {}
     system_state: str | None = None
+    unconfirmed: Literal["mark", "deny"] = Field(default="mark", description="Verbs that nobody confirmed: headers tell, or they are off.")
     max_depth: int = Field(default=4, ge=1, le=16)
     retry_wait_ms: int = Field(
         default=0, ge=0, le=60_000, description="Wait before the first retry of a call whose failure names no delay; doubles with each."

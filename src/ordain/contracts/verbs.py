@@ -15,13 +15,13 @@ from pydantic_core import PydanticCustomError
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.failures import FailureCategory
+from ordain.contracts.grounds import Ground, declares
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import KNOWN_CALLERS, ErrorBody, Strict
 from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
-GROUND_PATH = r"^[A-Za-z_][A-Za-z0-9_]*(/(\*|[A-Za-z_][A-Za-z0-9_]*)){0,7}$"
 VerbId = Annotated[str, StringConstraints(pattern=VERB_ID, max_length=128)]
 
 
@@ -56,6 +56,15 @@ class ArgumentRole(StrEnum):
     LABEL = "label"
     FLAG = "flag"
     SELECT = "select"
+
+
+class TrustClass(StrEnum):
+    """Where a verb comes from: this build or whoever embeds it, the operator's folder, a tool server, a package of others."""
+
+    NATIVE = "native"
+    SKILL = "skill"
+    MCP = "mcp"
+    PLUGIN = "plugin"
 
 
 FREE_ROLES = frozenset({ArgumentRole.CONTENT, ArgumentRole.LABEL, ArgumentRole.FLAG, ArgumentRole.SELECT})
@@ -123,19 +132,6 @@ class PlanStep(Strict):
     services: list[str] = []
     requires_gpu: bool = False
     requires_memory: bool = False
-
-
-class Ground(Strict):
-    """What a prompt plan's answer must refer to, beyond its schema: rule ``output`` holds each call's answer to that call's input.
-
-    Paths are names joined by ``/``; ``*`` is each item of a list. ``by: number`` counts items of an input list from 1, ``by: quote`` are
-    words that stand in an input text. Null is accepted where ``optional``, or where no model is configured and code quoted the input.
-    """
-
-    output: str = Field(pattern=GROUND_PATH, max_length=200)
-    input: str = Field(pattern=GROUND_PATH, max_length=200)
-    by: Literal["number", "quote"]
-    optional: bool = False
 
 
 class SafetyRule(Strict):
@@ -250,8 +246,19 @@ class VerbSpec(Strict):
         max_length=9,
         description="The scopes of access that whoever asks for a run needs, all of them, for it to call the verb.",
     )
-    trust_class: Literal["native", "skill", "mcp", "plugin"] = "native"
-    source: str = Field(default="", max_length=128, description="The MCP server or plugin that brings the verb.")
+    trust_class: TrustClass = Field(
+        default=TrustClass.NATIVE, description="Where the verb comes from, as Ordain found it; no file says it."
+    )
+    source: str = Field(default="", max_length=128, description="The MCP server or plugin that brings it; no file says it.")
+    declared_effect: VerbEffect | None = Field(
+        default=None,
+        description="What the declaration says where the verb's mechanism demands a stricter effect, which is the verb's; no file says it.",
+    )
+
+    @property
+    def written_effect(self) -> VerbEffect:
+        """The effect as declared: what the declaration is held to. What a call may do goes by ``effect``."""
+        return self.declared_effect or self.effect
 
     @property
     def composite(self) -> bool:
@@ -296,6 +303,7 @@ class VerbSpec(Strict):
         return self
 
     def _faults(self) -> Iterator[Fault]:
+        effect = self.written_effect
         properties = self.input_schema.get("properties")
         known: set[str] = set(properties) if isinstance(properties, dict) else set()
         for name in sorted(set(self.arguments) - known):
@@ -307,12 +315,12 @@ class VerbSpec(Strict):
                 yield ("arguments", name), f"argument {name}: role amount has a maximum"
             if argument.role is ArgumentRole.WHEN and argument.within_days is None:
                 yield ("arguments", name), f"argument {name}: role when has bounds (within_days)"
-        if self.effect is not VerbEffect.READ and not self.composite and (bare := sorted(known - set(self.arguments))):
-            yield ("arguments",), f"effect {self.effect}: each argument has a role; missing: {', '.join(bare)}"
+        if effect is not VerbEffect.READ and not self.composite and (bare := sorted(known - set(self.arguments))):
+            yield ("arguments",), f"effect {effect}: each argument has a role; missing: {', '.join(bare)}"
         roles = {argument.role for argument in self.arguments.values()}
-        if self.effect in {VerbEffect.SEND, VerbEffect.PAY} and ArgumentRole.RECIPIENT not in roles:
-            yield ("effect",), f"effect {self.effect} has an argument with role recipient"
-        if self.effect is VerbEffect.DELETE and ArgumentRole.TARGET not in roles:
+        if effect in {VerbEffect.SEND, VerbEffect.PAY} and ArgumentRole.RECIPIENT not in roles:
+            yield ("effect",), f"effect {effect} has an argument with role recipient"
+        if effect is VerbEffect.DELETE and ArgumentRole.TARGET not in roles:
             yield ("effect",), "effect delete has an argument with role target"
         if self.plan and not (self.prompt_template or all(step.prompt_template for step in self.plan)):
             yield ("plan",), "a prompt plan names a prompt_template for the verb or for every step"
@@ -321,7 +329,7 @@ class VerbSpec(Strict):
         if self.http is not None:
             if self.composite:
                 yield ("http",), "a verb is an HTTP request or a plan, not both"
-            yield from http_faults(self.http, self.effect, self.input_schema)
+            yield from http_faults(self.http, effect, self.input_schema)
 
     def _text_faults(self) -> Iterator[Fault]:
         if not self.plan:
@@ -343,19 +351,11 @@ class VerbSpec(Strict):
         if self.grounds and not self.plan:
             raise ValueError("grounds: only a prompt plan's answer is held to its input")
         for ground in self.grounds:
-            if not _declares(self.output_schema, ground.output.split("/")):
+            if not declares(self.output_schema, ground.output.split("/")):
                 raise ValueError(f"grounds: {ground.output} is not in output_schema")
-            if not _declares(self.input_schema, ground.input.split("/")):
+            if not declares(self.input_schema, ground.input.split("/")):
                 raise ValueError(f"grounds: {ground.input} is not in input_schema")
         return self
-
-
-def _declares(schema: JsonValue, path: list[str]) -> bool:
-    """Whether a schema declares the place: ``properties`` for names, ``items`` for ``*``."""
-    for name in path:
-        inner = schema.get("items" if name == "*" else "properties") if isinstance(schema, dict) else None
-        schema = inner if name == "*" else inner.get(name) if isinstance(inner, dict) else None
-    return isinstance(schema, dict)
 
 
 KNOWN_VERB_CALLERS = (*KNOWN_CALLERS, "planner-react", "python")

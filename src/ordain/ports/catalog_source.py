@@ -11,12 +11,16 @@ from ordain.contracts.catalog import Catalog
 
 
 class CatalogProblem(Struct, frozen=True, kw_only=True):
-    """Something that an operator wrote and that cannot be used; ``file`` and ``line`` where it stands in one ("", 0: nowhere)."""
+    """Something that an operator wrote and that cannot be used; ``file`` and ``line`` where it stands in one ("", 0: nowhere).
+
+    ``warning``: it is in use, and not as it was written.
+    """
 
     code: str
     message: str
     file: str = ""
     line: int = 0
+    warning: bool = False
 
 
 class Built(Struct, frozen=True, kw_only=True):

@@ -40,6 +40,12 @@ class AuthorizeReason(Reason):
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
 
 
+class GroundReason(Reason):
+    """What an allowing decision rests on that a reader should know of (security policy, "Declarations are trusted, so they are confirmed")."""
+
+    UNCONFIRMED = "authorize.unconfirmed", "No operator has confirmed what the verb declares; the decision rests on it all the same."
+
+
 class Allow(Struct, frozen=True, gc=False, tag="allow"):
     """The call with this digest may run, once authorised, under the address of this decision."""
 
@@ -59,7 +65,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation.
 
     ``reserved``: the verb is what a turn enters by, and the run does not enter by it. ``lacks``: the scopes of access that the
-    verb needs and the token that asked for the run has not. ``safety``: the safety mode of the profile that holds ("": standard).
+    verb needs and the token that asked for the run has not. ``unconfirmed``: no operator has confirmed what the verb declares. ``safety``: the
+    safety mode of the profile that holds ("": standard).
     """
 
     verb: str
@@ -72,6 +79,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reserved: bool = False
     lacks: tuple[str, ...] = ()
     safety: str = ""
+    unconfirmed: bool = False
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -155,22 +163,28 @@ class _Called(Struct):
 
     verb: str = ""
     call: str = ""
+    unconfirmed: bool = False
 
 
 _CALLED = msgspec.json.Decoder(_Called)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """An allowed call shows in what became of it."""
+    """An allowed call shows in what became of it; that it rests on a declaration which nobody confirmed is said beside it."""
     called = _CALLED.decode(recorded.facts)
     if _DENIED not in bytes(recorded.outcome):
         reads = recorded.reason == AuthorizeReason.READ.value
-        return HeaderShare(act=Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads))
+        act = Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads)
+        return HeaderShare(act=act, lines=(_unconfirmed(called.verb),) if called.unconfirmed else ())
     asked = called.verb if recorded.judged else ""  # whoever calls a verb from outside may name it as they like: it is quoted
     line = HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason, excerpt=asked)
     return HeaderShare(lines=(line,), act=Act(verb=called.verb, call=called.call, end=ActEnd.DENIED))
 
 
+def _unconfirmed(verb: str) -> HeaderLine:
+    return HeaderLine(mark="info", what=f"{verb}, whose declaration nobody has confirmed", reason=GroundReason.UNCONFIRMED.value)
+
+
 AUTHORIZE: Rule[AuthorizeFacts, AuthorizeInputs, Any] = Rule(
-    name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize, reasons=(AuthorizeReason,), tells=_tells
+    name="authorize", outcome=AuthorizeOutcome, apply=decide_authorize, reasons=(AuthorizeReason, GroundReason), tells=_tells
 )

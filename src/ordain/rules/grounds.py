@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from ordain.contracts.verbs import Ground
+from ordain.contracts.grounds import Ground
 
 QUOTED = "quoted"
 """The ``method`` of an output that nothing analysed: its texts are the input's own."""

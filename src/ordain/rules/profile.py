@@ -20,7 +20,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.pinned import PinnedProfile, PinScope, ProfilePolicy, Relaxable, SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
-from ordain.contracts.verbs import VerbSpec
+from ordain.contracts.verbs import TrustClass, VerbSpec
 from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.entry import ENTRY_OF
 from ordain.rules.reasons import Reason
@@ -216,9 +216,9 @@ def enables(held: HeldProfile, verb: VerbSpec, policy: Policy) -> bool:
         return True
     own = policy.profile
     match verb.trust_class:
-        case "mcp":
+        case TrustClass.MCP:
             which, name, lists = Relaxable.MCP_SERVERS, verb.source, (held.mcp_servers, own.mcp_servers)
-        case "plugin":
+        case TrustClass.PLUGIN:
             which, name, lists = Relaxable.PLUGINS, verb.source, (held.plugins, own.plugins)
         case _:
             which, name, lists = Relaxable.SKILLS, verb.name, (held.skills, own.skills)

@@ -74,6 +74,7 @@ class Authority:
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
             lacks=() if verb is None else self._lacks(verb.spec),
             safety="" if self.held is None or self.held.mode is SafetyMode.STANDARD else self.held.mode,
+            unconfirmed=call.verb in catalog.unconfirmed,
         )
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:

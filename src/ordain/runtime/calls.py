@@ -9,6 +9,7 @@ from typing import Any, cast
 from msgspec import UNSET, structs
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
@@ -141,8 +142,9 @@ async def _reconciled(
     services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun
 ) -> tuple[bool | None, dict[str, Any] | None]:
     """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can be read), and its output then."""
-    reconciler = catalog.verbs.get(catalog.verbs[call.authorized.call.verb].spec.reconciler or "")
-    if reconciler is None or not services.verbs.implements(reconciler.spec.name):
+    spec = catalog.verbs[call.authorized.call.verb].spec
+    reconciler = catalog.verbs.get(spec.reconciler or "")
+    if reconciler is None or not services.verbs.implements(reconciler.spec.name) or not _may_ask(services, reconciler, spec):
         return None, None
     args: dict[str, Any] = {"key": key, "args": call.authorized.call.args}
     if "attempt" in properties_of(reconciler.spec.input_schema):
@@ -154,6 +156,13 @@ async def _reconciled(
     if happened is True and isinstance(output, dict):
         return True, cast("dict[str, Any]", output)
     return (False if happened is False else None), None
+
+
+def _may_ask(services: Services, reconciler: CompiledVerb, spec: VerbSpec) -> bool:
+    """Whether the verb that is asked does no more than the one that was allowed, and is not switched off by now."""
+    current = services.catalogs.current
+    off = current.inactive_reason(reconciler.spec.name, current.policy.verbs) is not None
+    return not off and STRICTNESS[reconciler.spec.effect] <= STRICTNESS[spec.effect]
 
 
 def _not_denied(again: VerbResult) -> VerbResult:

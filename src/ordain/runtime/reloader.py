@@ -78,7 +78,10 @@ class Reloader:
                 return self._refused(problem_of(error))
             self._seen, self.problems = found, built.problems
             for problem in self.problems:
-                LOG.error("left out: %s", problem.message)
+                if problem.warning:
+                    LOG.warning("%s", problem.message)
+                else:
+                    LOG.error("left out: %s", problem.message)
             changed = built.catalog.digest != before
             if changed:
                 LOG.info(

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
@@ -20,11 +20,12 @@ from jinja2 import nodes
 from pydantic import ValidationError
 
 from ordain.contracts.http_call import Fault
-from ordain.contracts.verbs import VerbSpec
+from ordain.contracts.verbs import TrustClass, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.owned_files import not_owned
 from ordain.prompts.renderer import check_template, template_tree
 from ordain.prompts.verb_step import VerbPrompt
+from ordain.verbs.confirmed import declaration_digest
 from ordain.verbs.yaml_document import YamlDocument, parse_document
 
 FILE_BYTES_MAX = 262_144
@@ -36,16 +37,24 @@ FILES_MAX = 1000
 TEMPLATE_NAMES = frozenset(VerbPrompt.__struct_fields__)
 """All that a verb's template may refer to: the fields of ``prompts.verb_step.VerbPrompt``."""
 
+SAID_BY_ORDAIN = frozenset({"trust_class", "source", "declared_effect"})
+"""What no file says of itself."""
+NOT_WRITTEN = "what Ordain itself finds of a verb, which no file says"
+
 _TEMPLATE_FILE = re.compile(r"[a-z][a-z0-9_.]{0,120}\.j2\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerbFolder:
-    """What a folder declares: specs by verb id, template sources by file name, and the file each spec came from."""
+    """What a folder declares: specs by verb id, template sources by file name, and the file each spec came from.
+
+    ``declarations`` are the digests of what an operator is to confirm, by verb id.
+    """
 
     specs: Mapping[str, VerbSpec]
     templates: Mapping[str, str]
     origins: Mapping[str, str]
+    declarations: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
@@ -70,8 +79,9 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
     specs: dict[str, VerbSpec] = {}
     templates: dict[str, str] = {}
     origins: dict[str, str] = {}
+    declarations: dict[str, str] = {}
     for name in files:
-        spec = _load_verb(root, name, shipped=shipped)
+        fields, spec = _load_verb(root, name, shipped=shipped)
         if spec.flow is not None and not shipped:
             raise _invalid(str(root / name), "flow: only shipped verbs are flows of Ordain itself")
         specs[spec.name] = spec
@@ -82,10 +92,18 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
                 templates[template] = (
                     read_template(root, template, source, shipped=True) if shipped else _load_template(root, template, source)
                 )
-    return VerbFolder(specs=MappingProxyType(specs), templates=MappingProxyType(templates), origins=MappingProxyType(origins))
+        if not shipped:
+            declarations[spec.name] = declaration_digest(fields, {one: templates[one] for one in templates_of(spec)})
+    return VerbFolder(
+        specs=MappingProxyType(specs),
+        templates=MappingProxyType(templates),
+        origins=MappingProxyType(origins),
+        declarations=MappingProxyType(declarations),
+    )
 
 
-def _load_verb(root: Path, name: str, *, shipped: bool) -> VerbSpec:
+def _load_verb(root: Path, name: str, *, shipped: bool) -> tuple[dict[str, Any], VerbSpec]:
+    """A declaration as it is written, and the verb that it makes."""
     source, stem = str(root / name), name.removesuffix(".yaml")
     document = parse_document(read_file(root, name, shipped=shipped), source)
     fields = document.value
@@ -93,8 +111,12 @@ def _load_verb(root: Path, name: str, *, shipped: bool) -> VerbSpec:
         raise _invalid(source, "a verb file is a mapping", document.line(()))
     if fields.get("name") != stem:
         raise _invalid(source, f"name must be {stem!r}, as the file is named", document.line(("name",)))
+    if said := sorted(SAID_BY_ORDAIN & fields.keys()):
+        raise _invalid(source, f"{said[0]}: {NOT_WRITTEN}", document.line((said[0],)))
+    whole = with_own_template(fields, root, stem)
+    origin = {} if shipped else {"trust_class": TrustClass.SKILL}
     try:
-        return VerbSpec.model_validate_json(json.dumps(with_own_template(fields, root, stem), allow_nan=False))
+        return whole, VerbSpec.model_validate_json(json.dumps({**whole, **origin}, allow_nan=False))
     except ValidationError as error:
         raise _unlike_a_verb(source, document, error) from error
 

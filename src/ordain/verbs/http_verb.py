@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote, urlencode
 import httpx
 import msgspec
 
+from ordain.contracts.floor import stays_inside
 from ordain.contracts.http_call import PLACEHOLDER, HttpCall, SecretReference
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
@@ -116,9 +117,9 @@ def _as_it_is(value: Any) -> Any:
 
 
 def _reach(spec: VerbSpec, http: HttpCall, own: OwnAddresses) -> Reach:
-    """A read with ``private`` never leaves the private network: its arguments are not sent out."""
-    inside = http.private and spec.effect is VerbEffect.READ
-    return Reach(private_hosts=frozenset({http.host} if http.private else ()), literals=http.private, inside=inside, own=own)
+    """What declares less than would be asked of it elsewhere never leaves the private network: its arguments are not sent out."""
+    hosts = frozenset({http.host} if http.private else ())
+    return Reach(private_hosts=hosts, literals=http.private, inside=stays_inside(spec), own=own)
 
 
 @dataclass(frozen=True, slots=True)

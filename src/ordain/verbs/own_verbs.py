@@ -47,7 +47,7 @@ class OwnVerbs:
         left_out: list[ConfigurationError] = []
         for name in names:
             try:
-                found = found.extended(functions=self.files.load(name))
+                found = found.extended(functions=self.files.load(name), declarations=self.files.declarations(name))
             except ConfigurationError as error:
                 if strict:
                     raise

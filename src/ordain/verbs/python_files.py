@@ -17,14 +17,17 @@ import re
 import sys
 import threading
 import traceback
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISREG
 from types import CodeType, ModuleType
 from typing import cast
 
+from ordain.contracts.verbs import TrustClass
 from ordain.errors import ConfigurationError
 from ordain.owned_files import not_owned
+from ordain.verbs.confirmed import declaration_digest
 from ordain.verbs.functions import AnyFunctionVerb, FunctionVerb
 
 LOAD_S = 10.0
@@ -41,6 +44,11 @@ class _Loaded:
     digest: str
     module: str
     verbs: tuple[AnyFunctionVerb, ...]
+
+    @property
+    def declarations(self) -> Mapping[str, str]:
+        """What is to be confirmed of each verb: all of its file, for whatever stands there may be part of what it does."""
+        return {verb.spec.name: declaration_digest({"name": verb.spec.name}, {"code": self.digest}) for verb in self.verbs}
 
 
 class PythonFiles:
@@ -72,13 +80,17 @@ class PythonFiles:
             return known.verbs
         module = _run(path, source, f"{PREFIX}.{path.stem}_{digest[:16]}")
         defined = [cast(AnyFunctionVerb, value) for value in vars(module).values() if isinstance(value, FunctionVerb)]
-        verbs = tuple(verb for verb in defined if verb.function.__module__ == module.__name__)  # not those that it imports
+        verbs = tuple(_skill(verb) for verb in defined if verb.function.__module__ == module.__name__)  # not those that it imports
         if not verbs:
             sys.modules.pop(module.__name__, None)
             raise _refused(path, "defines no verb: decorate a function with @verb(effect=...)")
         self.forget(name)
         self._loaded[name] = _Loaded(digest, module.__name__, verbs)
         return verbs
+
+    def declarations(self, name: str) -> Mapping[str, str]:
+        """The digests of what an operator is to confirm, by id, of the verbs of a file that was loaded."""
+        return self._loaded[name].declarations
 
     def forget(self, name: str) -> None:
         """The file is gone or has changed: its module goes; calls under way keep what they hold."""
@@ -90,6 +102,10 @@ class PythonFiles:
         """Forget every file that is not among these."""
         for name in [name for name in self._loaded if name not in names]:
             self.forget(name)
+
+
+def _skill(verb: AnyFunctionVerb) -> AnyFunctionVerb:
+    return replace(verb, spec=verb.spec.model_copy(update={"trust_class": TrustClass.SKILL}))
 
 
 def _read(path: Path) -> bytes:

@@ -6,12 +6,15 @@ It is built once from folders and functions, checked as a whole, and passed to w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import JsonValue
 
 from ordain.contracts.catalog import CompiledVerb
+from ordain.contracts.floor import at_least, raised
 from ordain.contracts.policy import VerbsPolicy
 from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
@@ -48,6 +51,8 @@ class Registry:
         self._templates: dict[str, str] = {}
         self._functions: dict[str, AnyFunctionVerb] = {}
         self._origins: dict[str, str] = {}
+        self._declarations: dict[str, str] = {}
+        self._confirmed: Mapping[str, str] = MappingProxyType({})
         self._http = http or HttpAccess()
         for folder in folders:
             self._add_folder(folder)
@@ -61,13 +66,29 @@ class Registry:
 
     @property
     def specs(self) -> Mapping[str, VerbSpec]:
-        """Specs by verb id."""
+        """Specs by verb id, none below the floor of its mechanism (``contracts.floor``)."""
         return MappingProxyType(self._specs)
 
     @property
     def origins(self) -> Mapping[str, str]:
         """Where each verb stands, by verb id: a file, or a function."""
         return MappingProxyType(self._origins)
+
+    @property
+    def declarations(self) -> Mapping[str, str]:
+        """The digest of what an operator is to confirm, by id, of verbs that are neither shipped nor an embedder's."""
+        return MappingProxyType(self._declarations)
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        """Those of them that nobody has confirmed as they are now, by id."""
+        return tuple(sorted(name for name, digest in self._declarations.items() if self._confirmed.get(name) != digest))
+
+    def confirmed_by(self, confirmed: Mapping[str, str]) -> Registry:
+        """The same verbs where an operator has confirmed declarations with these digests, by id."""
+        found = copy(self)
+        found._confirmed = MappingProxyType(dict(confirmed))  # noqa: SLF001 - a copy of this one
+        return found
 
     @property
     def templates(self) -> Mapping[str, str]:
@@ -78,14 +99,30 @@ class Registry:
         """The code behind a leaf verb; None for a prompt plan and for an id that is not registered."""
         return self._functions.get(verb_id)
 
+    def raised(self, verb_id: str, floor: VerbEffect) -> Registry:
+        """The same verbs, a leaf of them at this effect at the least: what stands around it makes more of a call than it declares."""
+        found, spec = copy(self), at_least(self._specs[verb_id], floor)
+        found._specs = {**self._specs, verb_id: spec}  # noqa: SLF001 - a copy of this one
+        found._functions = {**self._functions, verb_id: replace(self._functions[verb_id], spec=spec)}  # noqa: SLF001 - see above
+        return found
+
     def extended(
-        self, folders: Iterable[VerbFolder] = (), functions: Iterable[AnyFunctionVerb] = (), http: HttpAccess | None = None
+        self,
+        folders: Iterable[VerbFolder] = (),
+        functions: Iterable[AnyFunctionVerb] = (),
+        http: HttpAccess | None = None,
+        declarations: Mapping[str, str] = MappingProxyType({}),
     ) -> Registry:
-        """A new registry with more verbs; the same checks hold for the whole. ``http``: what HTTP verbs are given from here on."""
+        """A new registry with more verbs; the same checks hold for the whole.
+
+        ``http``: what HTTP verbs are given from here on. ``declarations``: what is to be confirmed of ``functions``, by id.
+        """
         written = {name: spec for name, spec in self._specs.items() if name not in self._functions or spec.http is not None}
         coded = [function for function in self._functions.values() if function.spec.http is None]
-        own = VerbFolder(specs=written, templates=self._templates, origins=self._origins)
-        return Registry([own, *folders], [*coded, *functions], max_depth=self._max_depth, http=http or self._http)
+        known = {**self._declarations, **declarations}
+        own = VerbFolder(specs=written, templates=self._templates, origins=self._origins, declarations=known)
+        found = Registry([own, *folders], [*coded, *functions], max_depth=self._max_depth, http=http or self._http)
+        return found.confirmed_by(self._confirmed)
 
     def _add_folder(self, folder: VerbFolder) -> None:
         for name, source in folder.templates.items():
@@ -94,7 +131,8 @@ class Registry:
         for name, spec in folder.specs.items():
             self._add(spec, folder.origins.get(name, "a folder"))
             if spec.http is not None:
-                self._functions[name] = self._requesting(spec)
+                self._functions[name] = self._requesting(self._specs[name])
+        self._declarations.update(folder.declarations)
 
     def _requesting(self, spec: VerbSpec) -> AnyFunctionVerb:
         try:
@@ -117,15 +155,15 @@ class Registry:
     def _add(self, spec: VerbSpec, origin: str) -> None:
         if spec.name in self._specs:
             raise ConfigurationError(f"verb {spec.name} is declared twice: {self._origins[spec.name]} and {origin}", code="duplicate_verb")
-        self._specs[spec.name] = spec
+        self._specs[spec.name] = raised(spec)
         self._origins[spec.name] = origin
 
     def _wrong_reconcile(self, spec: VerbSpec, reconciler: str) -> str:
         """What is wrong with the verb that is asked after a crash; "": nothing. Who voids writes a fence, where the verb itself writes."""
         asked = self._specs.get(reconciler)
         if spec.voids:
-            if asked is None or asked.effect not in {VerbEffect.READ, spec.effect}:
-                return f"is not a registered verb of effect read or {spec.effect}"
+            if asked is None or asked.written_effect not in {VerbEffect.READ, spec.written_effect}:
+                return f"is not a registered verb of effect read or {spec.written_effect}"
             if asked.composite or not _answers_reconcile(asked, {"key", "args", "attempt"}):
                 return "is no leaf that takes key, args and attempt and returns happened and output, as one that voids does"
             return ""

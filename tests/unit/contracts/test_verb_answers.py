@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ordain.contracts.verbs import TEXT_OUTPUT_SCHEMA, Ground, PlanStep, VerbEffect, VerbSpec, text_of
+from ordain.contracts.grounds import Ground
+from ordain.contracts.verbs import TEXT_OUTPUT_SCHEMA, PlanStep, VerbEffect, VerbSpec, text_of
 
 TELL: dict[str, Any] = {
     "name": "tell",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ordain.contracts.verbs import Ground, VerbEffect, VerbSpec
+from ordain.contracts.grounds import Ground
+from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.rules.grounds import find_ungrounded, find_unquoted
 from tests.unit.rules.given import json_values, texts
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ordain.contracts.verbs import Category, Example, VerbEffect
+from ordain.contracts.verbs import Category, Example, OutputField, VerbEffect
 from ordain.errors import ConfigurationError
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
 
@@ -67,6 +67,7 @@ def files_read(root: Path) -> FunctionVerb[Any, Any]:
         effect=VerbEffect.READ,
         category=Category.PERCEPTION,
         tags=["files"],
+        output={"path": OutputField(sensitive=True), "text": OutputField(sensitive=True)},
         timeout_ms=10_000,
         idempotent=True,
         example=Example(input={"path": "notes/today.txt", "limit": 4096}),

@@ -16,13 +16,16 @@ from pydantic import Field
 from ordain.contracts.access import TokenScope
 from ordain.contracts.library import DAYS_MAX, FOUND_MAX, NOTE_CHARS, QUERY_CHARS, TAG_CHARS, TAGS_MAX, TITLE_CHARS, RecallMode
 from ordain.contracts.moments import moment
-from ordain.contracts.verbs import ArgumentRole, Category, Example, Trust, VerbEffect, less_trusted
+from ordain.contracts.verbs import ArgumentRole, Category, Example, OutputField, Trust, VerbEffect, less_trusted
 from ordain.errors import Refused, StorageUnavailable
 from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, LibrarySearch, NewItem, Section
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.marked_result import Marked
 
 _NOT_GRAPH = "no graph is kept: searched as hybrid"
+WRITES = "collapse.write_entry"
+"""The verb that writes what is remembered: private as long as nobody else is given it."""
+
 Query = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
 MaxItems = Annotated[int, Field(ge=1, le=FOUND_MAX)]
 Word = Annotated[str, Field(max_length=TAG_CHARS)]
@@ -107,7 +110,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         category=Category.MEMORY_ACCESS,
         scopes=[TokenScope.MEMORY],
         tags=["memory"],
-        output={"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
+        output={"fragments": OutputField(trust=Trust.OWN, sensitive=True), "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
         timeout_ms=15_000,
         idempotent=True,
         example=Example(input={"query": "what does Ada want for breakfast", "max_items": 3}),
@@ -151,7 +154,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
 
 def _write_entry(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
     @verb(
-        name="collapse.write_entry",
+        name=WRITES,
         label="Write an entry",
         effect=VerbEffect.PRIVATE,
         category=Category.MEMORY_ACCESS,
@@ -218,7 +221,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         category=Category.MEMORY_ACCESS,
         scopes=[TokenScope.MEMORY],
         tags=["research"],
-        output={"passages": Trust.OWN, "method": Trust.SYSTEM},
+        output={"passages": OutputField(trust=Trust.OWN, sensitive=True), "method": Trust.SYSTEM},
         timeout_ms=15_000,
         idempotent=True,
         example=Example(input={"query": "how long is the notice period", "max_items": 3}),

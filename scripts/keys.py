@@ -220,7 +220,10 @@ def enums_of(model: type[BaseModel]) -> Iterator[type[StrEnum]]:
 
 def model_table(model: type[BaseModel]) -> list[str]:
     """Every key of a model."""
-    rows = [(code(name), type_of(field), code(_default(field)), meaning_of(model, name)) for name, field in model.model_fields.items()]
+    rows = [
+        (code(field.alias or name), type_of(field), code(_default(field)), meaning_of(model, name))
+        for name, field in model.model_fields.items()
+    ]
     return table(("key", "type", "default", "meaning"), rows)
 
 

@@ -79,7 +79,7 @@ ENVIRONMENT = {
     "ORDAIN_TOKEN": "The token that commands send to the server of the data folder, once it has proven to be that, instead of the owner's own key.",
     "ORDAIN_TOKEN_FILE": "A file that holds it, where `ORDAIN_TOKEN` is not set.",
     "ORDAIN_SCRIPT": "A file of proposals: the profile `default` plays it (provider `scripted`), over everything else.",
-    "SSL_CERT_FILE": "Certificates to trust instead of the system's, for model endpoints and `web.fetch`.",
+    "SSL_CERT_FILE": "Certificates to trust instead of the system's, for model endpoints, `web.fetch` and `mail.send`.",
     "SSL_CERT_DIR": "A folder of certificates, likewise.",
     "NO_COLOR": "Where it is not empty, `ordain chat` uses no colours.",
     "TERM": "`ordain chat` is interactive only where it is neither empty nor `dumb`.",
@@ -334,7 +334,8 @@ def render_verbs() -> str:
     registry = builtin_registry(files_root=Path(__file__).parent, urls=(DECLARED_URL,))
     lines = page(
         "Shipped verbs",
-        "`files.read` exists where a root is declared, `web.fetch` where URLs are; its `url` then lists them. How to write your own: "
+        "`files.read` exists where a root is declared, `web.fetch` where URLs are; its `url` then lists them. `mail.send` is active where a "
+        "mail server is configured. How to write your own: "
         "[the guide](../guides/verbs.md).",
     )
     rows = [

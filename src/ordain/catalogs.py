@@ -17,11 +17,14 @@ from ordain.prompts.renderer import check_template
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.verbs.builtin.library_verbs import WRITES, no_library
-from ordain.verbs.builtin.shipped import builtin_registry, prompt_plans
+from ordain.verbs.builtin.mail_verbs import MAIL_SEND
+from ordain.verbs.builtin.shipped import ShippedOptions, builtin_registry, prompt_plans
 from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.confirmed import Confirmation, read_confirmed
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_access import HttpAccess, Secret
+from ordain.verbs.mail_server import MailServer
+from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.wording.engines import NEWEST
@@ -77,15 +80,34 @@ def _file(origin: str) -> str:
 def shipped_registry(settings: Settings, library: Callable[[], Library] = no_library, http: HttpAccess | None = None) -> Registry:
     """The shipped verbs, as the settings declare them; ``http`` as of ``own_verbs``. What other users of a workspace are given is not private."""
     root = settings.verbs.files_root
+    http = http or own_verbs(settings).http
     registry = builtin_registry(
         files_root=None if root is None else (settings.home / root),
         urls=settings.verbs.urls,
-        http=http or own_verbs(settings).http,
-        max_depth=settings.policy.verbs.max_depth,
+        http=http,
         library=library,
-        playbooks=settings.home / "playbooks",
+        options=ShippedOptions(
+            max_depth=settings.policy.verbs.max_depth, playbooks=settings.home / "playbooks", mail=mail_server(settings, http.own)
+        ),
     )
     return registry.raised(WRITES, VerbEffect.SEND) if settings.policy.memory.shared else registry
+
+
+def mail_server(settings: Settings, own: OwnAddresses) -> MailServer | None:
+    """Where mail goes out; None where settings name no server, or the password that they refer to has no value here."""
+    mail = settings.mail
+    if mail is None or (mail.user and not settings.mail_password):
+        return None
+    return MailServer(
+        host=mail.host,
+        port=mail.port_used,
+        security=mail.security,
+        sender=mail.sender,
+        user=mail.user,
+        password=settings.mail_password,
+        timeout_ms=mail.timeout_ms,
+        own=own,
+    )
 
 
 def own_verbs(settings: Settings) -> OwnVerbs:
@@ -118,6 +140,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
+        unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
         unconfirmed=list(registry.unconfirmed),
     )
     return Catalog(data, {table.digest: table.encoded}.get)

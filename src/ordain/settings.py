@@ -28,6 +28,7 @@ from ordain.settings_file import (
     SECRET_MIN,
     AccessSettings,
     FileSettings,
+    MailSettings,
     SecretSource,
     ServerSettings,
     VerbSettings,
@@ -55,14 +56,16 @@ class Settings(Strict):
     node: str = "default"
     server: ServerSettings = ServerSettings()
     access: AccessSettings = AccessSettings()
+    mail: MailSettings | None = None
     port: int = DEFAULT_PORT
     secrets: dict[str, str] = Field(default={}, repr=False)
     verb_secrets: dict[str, str] = Field(default={}, repr=False)
+    mail_password: str = Field(default="", repr=False)
 
     @property
     def every_secret(self) -> tuple[str, ...]:
         """Whatever must not leave, for whoever strikes it out."""
-        return (*self.secrets.values(), *self.verb_secrets.values())
+        return (*self.secrets.values(), *self.verb_secrets.values(), *([self.mail_password] if self.mail_password else ()))
 
 
 def read_policy(file: Path | None) -> Policy:
@@ -136,7 +139,9 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         access=given.access,
         port=_port(env),
         secrets=_secrets(env, profiles, home),
-        verb_secrets={name: _verb_secret(env, name, source, home) for name, source in given.verbs.secrets.items()},
+        verb_secrets={name: _secret(env, f"verbs.secrets.{name}", source, home) for name, source in given.verbs.secrets.items()},
+        mail=given.mail,
+        mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
 
 
@@ -208,7 +213,7 @@ def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
     return env.get(name, "").strip() if name else ""
 
 
-def _verb_secret(env: Mapping[str, str], name: str, source: SecretSource, home: Path) -> str:
+def _secret(env: Mapping[str, str], place: str, source: SecretSource, home: Path) -> str:
     """The value; "" where the variable is not set or the file is not there: calls that need it then say so."""
     if source.file is None:
         value = env.get(source.env or "", "").strip()
@@ -216,7 +221,7 @@ def _verb_secret(env: Mapping[str, str], name: str, source: SecretSource, home: 
         file = home / Path(source.file).expanduser()
         value = read_owned(file).strip() if file.exists() else ""
     if value and not (SECRET_MIN <= len(value) <= SECRET_MAX and value.isascii() and value.isprintable()):
-        raise ConfigurationError(f"verbs.secrets.{name}: a secret is one line of {SECRET_MIN} to {SECRET_MAX} printable ASCII characters")
+        raise ConfigurationError(f"{place}: a secret is one line of {SECRET_MIN} to {SECRET_MAX} printable ASCII characters")
     return value
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
+from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import ModelProfile
+from ordain.errors import InvalidRequest
 
 DEFAULT_HOST = "127.0.0.1"
 HOST_CHARS = 253
@@ -100,6 +103,64 @@ class AccessSettings(Strict):
     )
 
 
+_PORTS: dict[MailSecurity, int] = {"tls": 465, "starttls": 587, "none": 25}
+
+
+class MailSettings(Strict):
+    """The server through which `mail.send` sends, and as whom."""
+
+    host: str = Field(pattern=r"^[A-Za-z0-9.:_-]{1,253}$", description="The mail server's name or address.")
+    port: int | None = Field(
+        default=None, ge=1, le=65535, description="Its port; unset: 465 with `tls`, 587 with `starttls`, 25 with `none`."
+    )
+    security: MailSecurity = Field(
+        default="tls",
+        description="`tls`: encrypted from the beginning. `starttls`: encrypted before anything is said, or not at all sent. `none`: to this machine only.",
+    )
+    sender: str = Field(
+        alias="from", max_length=ADDRESS_CHARS, description="The address that mail comes from: a plain one, without a name."
+    )
+    user: str = Field(default="", max_length=320, pattern=r"^[ -~]*$", description="Whom to log in as; empty: without a login.")
+    password_env: str | None = Field(
+        default=None, min_length=1, max_length=200, description="The environment variable that holds the password."
+    )
+    password_file: str | None = Field(default=None, min_length=1, description="The file that holds it, counted from the data folder.")
+    timeout_ms: int = Field(default=30_000, ge=1000, le=600_000, description="Longest time of one attempt.")
+
+    @field_validator("sender")
+    @classmethod
+    def _one_address(cls, text: str) -> str:
+        try:
+            return plain_address(text)
+        except InvalidRequest as error:
+            raise ValueError(f"no plain address: {error.message}") from None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.security == "none" and not _this_machine(self.host):
+            raise ValueError('security = "none" is for a server on this machine only: localhost, 127.0.0.1 or ::1')
+        if (self.password_env is not None) + (self.password_file is not None) != bool(self.user):
+            raise ValueError("user goes with password_env or password_file, exactly one of them")
+        return self
+
+    @property
+    def port_used(self) -> int:
+        """The port, or the one that goes with the security."""
+        return self.port or _PORTS[self.security]
+
+    @property
+    def password(self) -> SecretSource | None:
+        """Where the password comes from."""
+        return SecretSource(env=self.password_env, file=self.password_file, hosts=[self.host]) if self.user else None
+
+
+def _this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
 class FileSettings(Strict):
     """The shape of ``ordain.toml``; unknown keys are refused."""
 
@@ -107,5 +168,8 @@ class FileSettings(Strict):
     server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
     access: AccessSettings = Field(default=AccessSettings(), description="Who needs a token on this machine.")
     verbs: VerbSettings = VerbSettings()
+    mail: MailSettings | None = Field(
+        default=None, description="The server through which `mail.send` sends; without it the verb is inactive."
+    )
     policy: str | None = None
     node: str = "default"

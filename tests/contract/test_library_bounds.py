@@ -43,6 +43,12 @@ def item(text: str, by: str = "", *, workspace: str = "w", source: str = "", pas
     return NewItem(workspace=workspace, kind=kind, sections=sections, trust=Trust.MEMBER, by=by, source=source, digest=text)
 
 
+def entry(call: str, by: str) -> NewItem:
+    """What a verb's call writes: its key is the call's."""
+    sections = (Section(text="The plan was simpler than it looked."),)
+    return NewItem(workspace="w", kind=ItemKind.ENTRY, sections=sections, trust=Trust.FOREIGN, by=by, key=call)
+
+
 async def code(library: SqliteLibrary, new: NewItem) -> str:
     """What an addition comes to."""
     try:
@@ -77,6 +83,20 @@ async def test_a_token_adds_so_much(opened: Opened) -> None:
     assert [await code(library, item(f"by {by}", by)) for by in ("token:ab", "token:b", "", "local:owner")] == ["added"] * 4
     await library.remove("w", first.id, by="test")
     assert await code(library, item("three", "token:a")) == "added"
+
+
+async def test_what_a_verb_writes_for_a_token_counts_as_the_tokens(opened: Opened) -> None:
+    """Beside its notes; an entry that a build kept without saying who added it is still the one of its call, and counts for nobody."""
+    library = opened(0, 2)
+    assert await code(library, entry("one", "")) == "added"  # as builds before kept it
+    assert await code(library, entry("one", "token:a")) == "same"
+    assert await code(library, item("note", "token:a")) == "added"
+    first = await library.add(entry("two", "token:a"))
+    assert await code(library, entry("two", "token:a")) == "same"
+    assert await code(library, entry("three", "token:a")) == await code(library, item("more", "token:a")) == TOKEN_FULL
+    assert [await code(library, entry(f"by {by}", by)) for by in ("token:b", "local:owner")] == ["added"] * 2
+    await library.remove("w", first.id, by="test")
+    assert await code(library, entry("three", "token:a")) == "added"
 
 
 async def test_a_new_content_takes_the_place_of_the_old(opened: Opened) -> None:

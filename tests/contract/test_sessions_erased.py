@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ordain.errors import Conflict
+from ordain.errors import Conflict, NotFound
 from ordain.ports.upkeep import OldContent
 from ordain.rules.header import without_words
 from ordain.runtime.upkeep import carried_out
@@ -90,20 +90,21 @@ async def test_every_run_of_it_replays_as_erased() -> None:
             assert (await house.ordain.runtime.view(one)).header == without_words(headers[one])
 
 
-async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
-    """A later message is a new beginning: the numbers go on, the history holds nothing of what was erased, everything replays, also after a restart."""
+async def test_another_session_begins_under_the_same_id(tmp_path: Path) -> None:
+    """A later message is a new beginning: the numbers begin anew, the history holds nothing of what was erased, everything replays, also after a restart."""
     house = House(tmp_path / "home", script=LIVELY, policy=POLICY)
     await house.open()
     run = await lively(house)
-    head = house.query("SELECT head FROM sessions")[0][0]
     await house.ordain.runtime.erase(run, by="op", why="asked to")
     await house.reopen()
     for n in range(3):
         after = await house.say(f"tell me about birds {n}")
         assert after.reply is not None
         assert after.reply.ok
-        assert after.session_seq > head
-    assert house.query("SELECT id, key IS NULL FROM subjects ORDER BY no") == [("session:s1#1", 1), ("session:s1#2", 0)]
+        assert after.session_seq == 2 * n + 1
+    ((erased, gone), kept) = house.query("SELECT id, key IS NULL FROM subjects ORDER BY no")
+    assert erased.startswith("session:erased:")
+    assert (gone, kept) == (1, ("session:s1#1", 0))
     assert not broken_now(rows_of(house.ordain), max_active=4)
     services = house.ordain.runtime.services
     for (one,) in house.query("SELECT r.id FROM runs r JOIN subjects s ON s.no = r.subject WHERE s.key IS NOT NULL"):
@@ -115,15 +116,15 @@ async def test_a_session_goes_on_under_another_key(tmp_path: Path) -> None:
     await house.kill()
 
 
-async def test_the_old_delivery_of_an_erased_message_is_still_known() -> None:
-    """A message that was erased and is delivered again is the same one: it does not come back."""
+async def test_an_erased_message_that_is_sent_again_is_a_new_one() -> None:
+    """Nothing is kept by which it could be known: whoever sends it again begins a session with it."""
     async with House() as house:
         first = await house.say(f"tell me about {SECRET}", id="m1")
         assert first.run_id is not None
         await house.ordain.runtime.erase(first.run_id, by="op", why="asked to")
-        again = await house.send(f"tell me about {SECRET}", id="m1")
-        assert (again.seq, again.duplicate) == (first.session_seq, True)
-        assert holding(house, SECRET) == []
+        again = await house.say(f"tell me about {SECRET}", id="m1")
+        assert (again.session_seq, again.duplicate) == (1, False)
+        assert not broken_now(rows_of(house.ordain), max_active=4)
 
 
 async def test_a_session_at_work_is_not_erased() -> None:
@@ -164,8 +165,11 @@ async def test_who_spoke_is_erased_too(swept: bool) -> None:
         emptied = await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
         assert emptied > 0
         assert holding(house, "ada.lovelace") == []
-        assert await house.ordain.runtime.erase_session("s1", by="op", why="asked to") == 0
+        with pytest.raises(NotFound):
+            await house.ordain.runtime.erase_session("s1", by="op", why="asked to")
+        ((again,),) = house.query("SELECT id FROM sessions")
+        assert await house.ordain.runtime.erase_session(again, by="op", why="asked to") == 0
         assert (await house.say("tell me about birds")).reply is not None
         assert house.query(
-            "SELECT DISTINCT user FROM sessions UNION SELECT author FROM transcript WHERE body IS NOT NULL AND author <> ''"
+            "SELECT DISTINCT user FROM sessions WHERE user <> '' UNION SELECT author FROM transcript WHERE body IS NOT NULL AND author <> ''"
         ) == [("ada",)]

@@ -25,7 +25,7 @@ from ordain.journal.records import BODY_OF, CURRENT_VERSION, RecordKind
 from ordain.rules.attach import Attached, MessageReading, ThreadFact
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
-from ordain.settings import FileSettings, ServerSettings, VerbSettings
+from ordain.settings import FileSettings, MailSettings, ServerSettings, VerbSettings
 from ordain.store.schema import VERSION
 from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.wording.cues import Cues
@@ -216,7 +216,7 @@ def test_every_key_says_what_it_means() -> None:
     inner = {one for _, model in sections for one in models_of(model)}
     assert {"Activation", "BudgetCaps", "ProbeMessage", "ProbeExpectation"} <= {one.__name__ for one in inner}
     silent += [f"{one.__name__}.{key}" for one in inner for key in one.model_fields if not meaning_of(one, key)]
-    settings = (FileSettings, ModelProfile, ServerSettings, VerbSettings)
+    settings = (FileSettings, MailSettings, ModelProfile, ServerSettings, VerbSettings)
     silent += [f"{model.__name__}.{key}" for model in settings for key in model.model_fields if not meaning_of(model, key)]
     assert silent == []
 

@@ -60,7 +60,7 @@ MALFORMED: dict[str, tuple[bytes, int, str]] = {
 
 @pytest.mark.parametrize("name", list(MALFORMED))
 def test_what_is_no_strict_json_is_refused(server: Server, name: str) -> None:
-    """B-45 "what is refused before acceptance (syntax, schema, authentication, limits) is a 4xx problem+json": each with its code."""
+    """B-45 "Errors on the wire: what is refused before acceptance (syntax, schema, authentication, limits) is a 4xx problem+json": each with its code."""
     body, status, code = MALFORMED[name]
     assert problem(server.http.post("/plan/react", content=body, headers=JSON)) == (status, code)
 

@@ -68,8 +68,6 @@ def test_all_five_parts_are_read(server: Server) -> None:
     """Every part of the canonical message, in its own spelling and in ours, is taken.
 
     ING-01 "`sessionId`, `userId`, `channel`, `message`, `context`"
-    ING-03 "carries text, attachments, metadata"
-    ING-04 "carries reply references, locale, routing hints"
     """
     full = {
         "sessionId": "telegram:chat:7",
@@ -89,7 +87,7 @@ def test_all_five_parts_are_read(server: Server) -> None:
 def test_every_channel_speaks(server: Server, channel: str) -> None:
     """A message of each channel is taken, another channel is none.
 
-    ING-02 "`web|telegram|slack|discord|other`"
+    ING-02 "`channel` ∈ `web|telegram|slack|discord|other`"
     """
     assert say(server, "quick", f"{channel}:1", channel=channel)["reply"]["ok"]
     unknown = server.http.post("/messages", json=message("quick", "x", channel=f"{channel}s"))
@@ -207,7 +205,7 @@ def test_strict_json_and_bounded_bodies_here_too(server: Server, path: str) -> N
 def test_the_hubs_payload_is_answered(server: Server) -> None:
     """Text, mode and session are enough; what comes back has the header, then the text.
 
-    HUB-03 "`text_input`, `mode`, `session_id`"
+    HUB-03 "Client send payload has at least `text_input`, `mode`, `session_id`"
     HUB-08 "differ primarily by `mode`"
     """
     shown = chat(server, "quick", mode="brain", session_id="hub:1")
@@ -237,8 +235,9 @@ def test_a_hub_without_a_session_gets_one(server: Server) -> None:
 def test_a_mode_enters_by_its_own_verb(server: Server, mode: str | None, label: str, verb: str, code: str | None) -> None:
     """No mode but brain ever meets `chat_general`, on no address; the label comes back and selected nothing.
 
-    GW-03 "must not be built with target verb `chat_general` by default"
-    ING-09 "default `brain` when absent (WS and HTTP)"
+    GW-03 "Agent/council plans must not be built with target verb `chat_general` by default"
+    ING-09 "Execution `mode` ∈ `brain|agent|council`, default `brain` when absent (WS and HTTP)"
+    ING-10 "If `mode∈{agent,council}` and verb absent: route to a mode-specific canonical entry verb, or require an explicit verb; never hard-pin `chat_general`"
     """
     given = {} if mode is None else {"mode": mode}
     results = [chat(server, "either way", **given)["cortex_result"], cortex(server, "either way", **given)]
@@ -248,12 +247,14 @@ def test_a_mode_enters_by_its_own_verb(server: Server, mode: str | None, label: 
         assert (result["error"] and result["error"]["code"]) == code
         journal = str(server.journal(result["run_id"])) + result["header"] + str(result["metadata"]["executed_verbs"])
         assert ("chat_general" in journal.replace("'trace_verb': 'chat_general'", "")) == (verb == "chat_general")
+    if mode is not None:  # and no other mode is one
+        assert refused(server.http.post("/api/chat", json={"text_input": "quick", "mode": f"{mode}s"})) == (422, "invalid_request")
 
 
 def test_a_label_selects_nothing(server: Server) -> None:
     """A caller's own trace verb comes back as it was, and the turn is the one that the mode asks for.
 
-    HUB-05 "never selects execution"
+    HUB-05 "The trace verb is a telemetry label only; it never selects execution"
     """
     result = cortex(server, "quick", metadata={"trace_verb": "council_deliberation", "source": "hub_ws"})
     assert (result["verb"], result["status"], result["metadata"]["trace_verb"]) == ("chat_general", "success", "council_deliberation")
@@ -265,7 +266,7 @@ def test_a_label_selects_nothing(server: Server) -> None:
 def test_one_verb_overrides_and_several_restrict(server: Server) -> None:
     """Exactly one verb serves the turn itself; several are the only tools; two that disagree are refused.
 
-    B-33 "allowed-tool restriction (`options.allowed_verbs`)"
+    B-33 "override; several → allowed-tool restriction (`options.allowed_verbs`)"
     """
     one = chat(server, "2 + 3", verbs=["math.evaluate"])["cortex_result"]
     assert (one["verb"], one["metadata"]["executed_verbs"]) == ("math.evaluate", ["math.evaluate"])

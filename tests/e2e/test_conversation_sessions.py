@@ -168,17 +168,22 @@ def erased(server: Server, session: str, **why: Any) -> httpx.Response:
 
 
 def test_a_session_is_erased(server: Server) -> None:
-    """Erasing empties transcript and journals, keeps headers, and what is said later begins anew in the same session."""
+    """Erasing empties transcript and journals, keeps headers, and what is said later under its id begins another session."""
     secret = "quick, and secret"
     answer = say(server, secret, "erase/me")
     done = erased(server, "erase/me").json()
     assert (done["session_id"], done["outcome"], done["records"] > 0) == ("erase/me", "erased", True)
-    assert [entry["event"] for entry in transcript(server, "erase/me")] == ["erased", "erased"]
-    assert secret not in str(server.http.get(place_of("erase/me")).json()) + str(server.journal(answer["runId"]))
+    assert refused(server.http.get(place_of("erase/me"))) == (404, "session_not_found")
+    named = server.http.get("/sessions").json()["sessions"][0]["sessionId"]  # the one last used
+    assert named.startswith("erased:")
+    assert [entry["event"] for entry in transcript(server, named)] == ["erased", "erased"]
+    assert secret not in str(server.http.get(place_of(named)).json()) + str(server.journal(answer["runId"]))
     assert server.http.get(f"/runs/{answer['runId']}").json()["header"] == answer["reply"]["header"]
-    assert server.http.get(f"{place_of('erase/me')}/messages/1").json()["reply"] is None
-    assert erased(server, "erase/me").json()["outcome"] == "already_erased"
-    assert say(server, "quick", "erase/me")["reply"]["ok"]
+    assert server.http.get(f"{place_of(named)}/messages/1").json()["reply"] is None
+    assert erased(server, named).json()["outcome"] == "already_erased"
+    assert refused(erased(server, "erase/me")) == (404, "session_not_found")
+    again = say(server, "quick", "erase/me")
+    assert (again["reply"]["ok"], again["sessionSeq"]) == (True, 1)
     assert erased(server, "erase/me").json()["outcome"] == "erased"
 
 

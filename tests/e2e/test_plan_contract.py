@@ -115,7 +115,7 @@ def test_a_snapshot_of_the_state_is_kept(server: Server) -> None:
 @pytest.mark.parametrize("caller", ["hub", "agent-daemon", "test", "other", "debug-shell", "nightly-batch"])
 def test_one_interface_for_every_caller(server: Server, caller: str) -> None:
     """PLN-03 "one shared interface": hub, watcher and callers yet unknown send the same request and get the same shape.
-    PLN-08 "`caller` ∈ `hub|agent-daemon|test|other`"
+    PLN-08 "`caller` ∈ `hub|agent-daemon|test|other` (+ `debug-shell`, see B-03)"
     B-03 "accept any non-empty slug, unknown recorded"
     """
     body = server.plan(ask("simple", caller=caller))
@@ -145,7 +145,7 @@ def test_goals_of_every_type(server: Server, kind: str) -> None:
 
 @pytest.mark.parametrize("mode", ["brain", "council", "debug", "dream", "something-new"])
 def test_modes_are_an_open_set(server: Server, mode: str) -> None:
-    """PLN-10 "open set `brain|council|debug|dream|…`": a mode is recorded and changes nothing else."""
+    """PLN-10 "`goal.metadata.mode` open set `brain|council|debug|dream|…`": a mode is recorded and changes nothing else."""
     goal = {"type": "chat", "description": "This is case simple.", "metadata": {"mode": mode}}
     body = server.plan(ask("simple", goal=goal))
     assert body["status"] == "ok"
@@ -161,10 +161,13 @@ def test_the_history_has_three_roles(server: Server) -> None:
 
 
 def test_external_facts_are_free(server: Server) -> None:
-    """PLN-13 "`context.external_facts`: free JSON": known and unknown keys reach the run as they were sent."""
+    """PLN-13 "`context.external_facts`: free JSON; known keys `collapse_ids[]`, `dream_ids[]`, `other_ids[]`, `text`": known and unknown keys reach the run as they were sent."""
     external = {"collapse_ids": ["c"], "dream_ids": ["d"], "other_ids": ["o"], "text": "t", "weather": {"rain": [1, 2.5, None, True]}}
     body = server.plan(ask("simple", context={"external_facts": external}))
     assert given(server, body["run_id"])["context"]["external_facts"] == external
+    for known in external.keys() - {"weather"}:
+        refused = server.http.post("/plan/react", json=ask("simple", context={"external_facts": {known: 7}}))
+        assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, f"/context/external_facts/{known}")
 
 
 def test_tools_are_verbs(server: Server) -> None:
@@ -180,11 +183,21 @@ def test_tools_are_verbs(server: Server) -> None:
 
 
 def test_absent_limits_have_defaults(server: Server) -> None:
-    """PLN-15 "8/2048/1024/60 (S2)": a request without limits runs under the sources' own.
+    """A request without limits runs under 8/2048/1024/60, one that names others under these.
+
+    PLN-15 "`limits{max_steps, max_tokens_reason, max_tokens_answer, timeout_seconds}`; values in the sources 8/2048/1024/60 (S2), 4/2048/1024/60 (S3)"
     B-44 "`limits` absent = 8/2048/1024/60"
     """
     body = server.plan(ask("simple"))
     assert limits_of(server, body["run_id"]) == {"max_steps": 8, "max_tokens_reason": 2048, "max_tokens_answer": 1024, "timeout_ms": 60_000}
+    later = {"max_steps": 4, "max_tokens_reason": 2048, "max_tokens_answer": 1024, "timeout_seconds": 60}
+    asked = server.plan(ask("simple", limits=later))
+    assert limits_of(server, asked["run_id"]) == {
+        "max_steps": 4,
+        "max_tokens_reason": 2048,
+        "max_tokens_answer": 1024,
+        "timeout_ms": 60_000,
+    }
 
 
 def test_server_caps_clamp_and_show(server: Server) -> None:
@@ -201,7 +214,7 @@ def test_zero_steps_are_refused(server: Server) -> None:
 
 
 def test_open_maps_stay_open_and_others_closed(server: Server) -> None:
-    """B-44 "`orion_state_snapshot`, `goal.metadata`, `external_facts`, `preferences` keep unknown keys": no other part does."""
+    """B-44 "Open maps: `orion_state_snapshot`, `goal.metadata`, `external_facts`, `preferences` keep unknown keys": no other part does."""
     more = {"unknown": {"key": [1]}}
     request = ask(
         "simple",
@@ -219,6 +232,18 @@ def test_open_maps_stay_open_and_others_closed(server: Server) -> None:
     )
     for closed in ({"unknown": 1}, {"limits": more}, {"context": more}, {"goal": {"type": "chat", "description": "x", **more}}):
         assert server.http.post("/plan/react", json=ask("simple", **closed)).status_code == 422
+
+
+def test_preferences_are_of_their_types(server: Server) -> None:
+    """PLN-16 "`preferences{style: warm|technical|neutral, allow_internal_thought_logging: bool, return_trace: bool}`": what is no truth value is none."""
+    for name in ("allow_internal_thought_logging", "return_trace"):
+        for value in (True, False):
+            assert given(server, server.plan(ask("simple", preferences={name: value}))["run_id"])["preferences"][name] is value
+        for value in ("true", 1, None):
+            refused = server.http.post("/plan/react", json=ask("simple", preferences={name: value}))
+            assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, f"/preferences/{name}")
+    refused = server.http.post("/plan/react", json=ask("simple", preferences={"style": "loud"}))
+    assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, "/preferences/style")
 
 
 @pytest.mark.parametrize("style", ["warm", "technical", "neutral"])

@@ -16,6 +16,7 @@ MUTATIONS: dict[str, tuple[Any, str]] = {
     "act without action": (add() | {"action": None}, "step.consistency.act_without_action"),
     "act with answer": (add() | {"final_answer": {"content": "x", "structured": {}}}, "step.consistency.act_with_answer"),
     "tool outside": (act("summarize_facts", facts=[{"text": "a"}]), "step.tool.outside_toolset"),
+    "the sources' example": (act("brain.chat", text="a"), "step.tool.outside_toolset"),
     "tool invented": (act("math.evaluator", expression="1"), "step.tool.unknown"),
     "tool by description": (act("Calculate", expression="1"), "step.tool.unknown"),
     "tool input wrong": (act("math.evaluate", expression=1), "step.input.invalid"),
@@ -93,11 +94,11 @@ def child_of(body: dict[str, Any], step: int = 0) -> str:
 
 
 def test_the_loop_reasons_acts_observes_and_answers(server: Server) -> None:
-    """PLN-01 "reason → choose tool → act via cortex-orch → observe → … → final answer": in this order, twice, then the answer.
+    """PLN-01 "Role: reason → choose tool → act via cortex-orch → observe → … → final answer": in this order, twice, then the answer.
     PLN-32 "append `{step_index,thought,action,observation}`"
-    PLN-27 "every tool call and every LLM reasoning step is in `trace`"
+    PLN-27 "With `return_trace=true` every tool call and every LLM reasoning step is in `trace`"
     """
-    body = server.plan(ask("two tools"))
+    body = server.plan(ask("two tools", preferences={"return_trace": True}))
     assert [step["step_index"] for step in body["trace"]] == [0, 1, 2]
     assert [step["thought"] for step in body["trace"]] == ["I need a number.", "I need a number.", "That is all."]
     assert [step["action"] and step["action"]["input"]["expression"] for step in body["trace"]] == ["1 + 1", "2 + 2", None]
@@ -108,7 +109,7 @@ def test_the_loop_reasons_acts_observes_and_answers(server: Server) -> None:
 
 
 def test_the_planner_calls_nothing_by_itself(server: Server) -> None:
-    """PLN-02 "every call goes through cortex-orch with registry verb IDs": no call goes live without an allowing decision before it.
+    """PLN-02 "Planner never executes tools directly; every call goes through cortex-orch with registry verb IDs": no call goes live without an allowing decision before it.
     EXE-19 "every model there proposes, Exec decides"
     """
     body = server.plan(ask("two tools"))
@@ -160,19 +161,20 @@ def test_an_invalid_directive_fails_the_run(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["finish with action", "finish without answer"])
 def test_finishing_means_an_answer_and_no_action(server: Server, name: str) -> None:
-    """PLN-30 "`finish==true` ⇒ `final_answer` non-null and `action` null": code refuses the rest."""
+    """PLN-30 "`finish==true` ⇒ `final_answer` non-null and `action` null" and PLN-30 "(validated in code per S1)": code refuses the rest."""
     assert server.plan(ask(name))["error"]["code"] == MUTATIONS[name][1]
 
 
 @pytest.mark.parametrize("name", ["act without action", "act with answer", "tool outside"])
 def test_acting_means_an_action_in_the_toolset(server: Server, name: str) -> None:
-    """PLN-31 "`finish==false` ⇒ `action` non-null, `tool_id` in toolset, `final_answer` null": code refuses the rest."""
+    """PLN-31 "`finish==false` ⇒ `action` non-null, `tool_id` in toolset, `final_answer` null" and PLN-31 "(validated in code)": code refuses the rest."""
     assert server.plan(ask(name))["error"]["code"] == MUTATIONS[name][1]
 
 
-@pytest.mark.parametrize("name", ["tool outside", "tool invented", "tool by description"])
+@pytest.mark.parametrize("name", ["tool outside", "the sources' example", "tool invented", "tool by description"])
 def test_tools_are_exact_and_of_this_run(server: Server, name: str) -> None:
     """PLN-26 "Only tools in this run's `toolset` may be used; tool IDs are never invented": near misses and others' tools are refused.
+    B-24 "Illustrative only; PLN-26/31 win."
     B-25 "Exact match only; unknown id = invalid directive"
     """
     body = server.plan(ask(name))
@@ -258,15 +260,22 @@ def test_statuses_map_one_to_one(server: Server) -> None:
 
 
 def test_limits_and_usage_hold_whatever_the_trace(server: Server) -> None:
-    """PLN-24 "traces may differ, limits/usage always respected": usage counts what the trace shows, within the limits, however a run goes."""
+    """The same fields come back, and usage counts what the trace shows, within the limits, however a run goes.
+
+    PLN-24 "Deterministic API over non-deterministic internals: traces may differ, limits/usage always respected"
+    """
+    shapes = set[tuple[str, ...]]()
     for name in ("two tools", "endless", "one retry", "by itself", "failing verb", "prose", "model down"):
         body = server.plan(ask(name, limits={"max_steps": 4}))
+        shapes |= {(*sorted(body), *sorted(body["usage"]))}
+        assert all(list(step) == ["step_index", "thought", "action", "observation"] for step in body["trace"])
         assert body["usage"]["steps"] == len(body["trace"]) <= 4
         assert body["usage"]["tools_called"] == [step["action"]["tool_id"] for step in body["trace"] if step["action"]]
+    assert len(shapes) == 1
 
 
 def test_the_last_step_may_do_the_work_itself(server: Server) -> None:
-    """PLN-36 "that step appears in trace with null action/observation": a finish without a tool is a step with its thought."""
+    """PLN-36 "The planner may do work itself (e.g. summarise) in the finishing step with no tool; that step appears in trace with null action/observation": a finish without a tool is a step with its thought."""
     body = server.plan(ask("by itself"))
     assert body["trace"] == [{"step_index": 0, "thought": "I can do this.", "action": None, "observation": None}]
 
@@ -278,8 +287,9 @@ def test_one_tool_leaves_two_choices(server: Server, name: str) -> None:
 
 
 def test_chains_emerge(server: Server) -> None:
-    """PLN-35 "The payload never describes a step chain": a request with steps is refused; the same toolset gives chains of any length.
-    FUT-05 "Multi-tool chaining verbs"
+    """PLN-35 "The payload never describes a step chain; chaining emerges from toolset + loop with `prior_trace` + LLM decisions; not hard-coded": a request with steps is refused; the same toolset gives chains of any length.
+    PLN-38 "Multi-verb chain (e.g. `extract_facts`→`summarize_facts`→`propose_next_steps`)"
+    FUT-05 "Multi-tool chaining verbs (`summarize_facts`, …)"
     """
     tools = ("extract_facts", "summarize_facts", "propose_next_steps")
     assert server.http.post("/plan/react", json=ask("chain", *tools, steps=list(tools))).status_code == 422
@@ -317,7 +327,7 @@ def test_a_verbs_own_time_bounds_its_step(server: Server) -> None:
 
 def test_prompt_plans_run_in_order(server: Server) -> None:
     """VRB-07 "Orch runs the YAML plan steps in order": each step asks the model once, the last answer is the output.
-    VRB-08 "publishes a structured result with `step_results`"
+    VRB-08 "Orch publishes a structured result with `step_results`"
     """
     body = server.plan(ask("two steps", "two_steps"))
     seen = body["trace"][0]["observation"]

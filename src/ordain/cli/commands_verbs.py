@@ -63,6 +63,20 @@ def lint_verbs(
     return print_lint(options.data_dir, what, strict=strict, as_json=options.as_json)
 
 
+@verbs.command(name="confirm")
+def confirm_verbs(
+    *name: Annotated[str, Parameter(help="Ids of verbs.")],
+    every: Annotated[
+        bool, Parameter(name="--all", negative=(), help="Every verb of the folder that is not confirmed as it is now.")
+    ] = False,
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Confirm that verbs are what their files declare: effect, roles and trust. One that changes has to be confirmed again."""
+    from ordain.cli.verb_confirmation import confirm  # lazy: verbs and catalog
+
+    return confirm(options.data_dir, name, every=every, as_json=options.as_json)
+
+
 @verbs.command(name="test")
 def run_examples(
     *name: Annotated[str, Parameter(help="Ids of verbs.")],

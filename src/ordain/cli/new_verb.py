@@ -74,7 +74,7 @@ def write_verb(data_dir: Path | None, name: str, kind: str, effect: str | None, 
         CallerError: the name is none, or the kind takes no URL.
         Conflict: one of the files is there already.
     """
-    if not re.match(VERB_ID, name) or len(name) > 100:
+    if not re.fullmatch(VERB_ID, name) or len(name) > 100:
         raise CallerError(f"{name[:100]!r} is no verb id: lower-case words, digits, _, parts joined by dots", code="invalid_name")
     if url is not None and kind != "http":
         raise CallerError("--url is for --kind http", code="invalid_url")

@@ -62,13 +62,16 @@ def address(run: str, *more: str) -> str:
 
 def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:
     """One run, or its whole journal."""
-    found = asyncio.run(_ask(data_dir, "GET", address(run, "journal") if journal else address(run), drive=False))
+    place = address(run, "journal") if journal else address(run)
+    found = asyncio.run(_ask(data_dir, "GET", place, drive=False, params={"debug": "true"} if journal else {}))
     if as_json:
         print_json(found)
     elif journal:
         for record in found["records"]:
             body = json_text(record["body"])
             show(f"{record['seq']:>4}  {moment(record['at'])}  {record['kind']:<12} {record['name']:<12} {body}")
+        for replied, reply in found["raw_cortex"].items():
+            show_foreign(f"raw_cortex  {replied}  {reply}")
     else:
         _print_run(found)
     return OK

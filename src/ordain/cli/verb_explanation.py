@@ -13,6 +13,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.floor import why_raised
 from ordain.contracts.risk import risk_of
 from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
 from ordain.errors import ConfigurationError, InvalidRequest, NotFound
@@ -65,6 +66,9 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
         "verb": spec.name,
         "written_in": origin,
         "effect": str(spec.effect),
+        "effect_raised": why_raised(spec),
+        "trust_class": str(spec.trust_class),
+        "confirmed": spec.name not in catalog.unconfirmed,
         "risk": risk_of(spec).model_dump(mode="json"),
         "arguments": [_argument(spec, name) for name in properties_of(spec.input_schema)],
         "input": args,
@@ -159,6 +163,9 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     risk = told["risk"]
     yield f"{told['verb']}, from {told['written_in']}"
     yield f"effect: {told['effect']} (risk {risk['risk_level']}, side effects {risk['side_effects']}, data egress {risk['data_egress']})"
+    if told["effect_raised"]:
+        yield f"  stricter than written: {told['effect_raised']}"
+    yield f"comes from: {told['trust_class']}; its declaration is {'' if told['confirmed'] else 'not '}confirmed"
     for argument in told["arguments"]:
         more = ", ".join(f"{key} {value}" for key, value in argument.items() if key not in {"name", "required", "role", "controls"})
         role = (

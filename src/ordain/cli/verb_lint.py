@@ -13,8 +13,9 @@ from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError, NotFound
 from ordain.settings import Settings, load_settings
+from ordain.verbs.declaration_lint import lint_spec
 from ordain.verbs.folder import VerbFolder
-from ordain.verbs.lint import Finding, Linted, lint_file, lint_spec
+from ordain.verbs.lint import Finding, Linted, lint_file
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
 from ordain.verbs.template_lint import ERROR, WARNING

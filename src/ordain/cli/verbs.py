@@ -11,6 +11,7 @@ from ordain.cli.connection import connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, print_table, show
 from ordain.cli.places import home_of
+from ordain.contracts.catalog import UNCONFIRMED
 from ordain.errors import Transient
 
 
@@ -20,17 +21,25 @@ def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool
     if as_json:
         print_json(found)
         return OK
-    rows = [(verb["verb_id"], verb["kind"], verb["effect"], verb["inactive"] or "active", verb["description"]) for verb in found["verbs"]]
+    rows = [(verb["verb_id"], verb["kind"], verb["effect"], _state(verb), verb["description"]) for verb in found["verbs"]]
     print_table(("verb", "kind", "effect", "state", "what it does"), rows)
     if pack is not None and (missing := found["packs"][pack]["missing"]):
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
+    if unconfirmed := [verb["verb_id"] for verb in found["verbs"] if not verb["confirmed"]]:
+        show(f"unconfirmed: {', '.join(unconfirmed)} (ordain verbs confirm)")
     return OK
+
+
+def _state(verb: dict[str, Any]) -> str:
+    state = verb["inactive"] or "active"
+    return state if verb["confirmed"] or state == UNCONFIRMED else f"{state}, unconfirmed"
 
 
 def _show_problems(problems: list[dict[str, Any]]) -> None:
     for problem in problems:
-        show(f"not in use: {problem['message']}")
+        what = "stricter than written" if problem["warning"] else "not in use"
+        show(f"{what}: {problem['message']}")
 
 
 def reload_server(data_dir: Path | None, *, as_json: bool) -> int:
@@ -64,7 +73,9 @@ def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return OK
-    show(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {found['inactive'] or 'active'})\n{found['description']}")
+    show(f"{found['verb_id']} ({found['kind']}, {found['effect']}, {_state(found)})\n{found['description']}")
+    if found["effect_raised"]:
+        show(found["effect_raised"])
     for name in ("input_schema", "output_schema"):
         show(f"\n{name.replace('_', ' ')}: {json_text(found[name], indent=2)}")
     return OK

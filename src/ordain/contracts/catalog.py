@@ -26,6 +26,8 @@ from ordain.contracts.verbs import PlanStep, VerbId, VerbSpec
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
+NOT_CONFIGURED = "not_configured"
+"""Why a verb is inactive that settings would have to configure first."""
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
 """What messages were read with before catalogs named it: engine 1 and the table that it was shipped with."""
 
@@ -52,10 +54,15 @@ class CatalogData(Strict):
         pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
         description='Engine and table that messages are read with, as "engine:digest"; not there in catalogs of before there was a choice.',
     )
+    unconfigured: list[VerbId] = Field(
+        default=[],
+        max_length=100,
+        description="Verbs that settings would have to configure first: they are inactive. Not there where there are none.",
+    )
 
 
-LEFT_OUT = ("wording", "unconfirmed")
-"""Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them."""
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed")
+"""Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
 """A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
@@ -227,6 +234,8 @@ class Catalog(_Shared):
         return self._inactive[verb_id]
 
     def _inactive_reason(self, verb_id: str, policy: VerbsPolicy) -> str | None:
+        if verb_id in self.data.unconfigured:
+            return NOT_CONFIGURED
         node = policy.nodes.get(self.data.node)
         for activation in (policy.default, node):
             if activation is None:

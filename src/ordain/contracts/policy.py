@@ -205,7 +205,7 @@ class BudgetPolicy(Strict):
     day_tokens: int = Field(default=0, ge=0)
     day_usd_micros: int = Field(default=0, ge=0)
     session: AccountPolicy = Field(default=AccountPolicy(), description="Of each session.")
-    agent: AccountPolicy = Field(default=AccountPolicy(per="day"), description="Of each agent: a turn's entry verb, a request's caller.")
+    agent: AccountPolicy = Field(default=AccountPolicy(per="day"), description="Of each agent: a turn's mode, a request's caller.")
     workspace: AccountPolicy = Field(default=AccountPolicy(per="month"), description="Of the whole workspace, beside its day.")
     rest: bool = Field(
         default=False,

@@ -83,8 +83,8 @@ ALONE = Carrying()
 class FlowContext(Struct, frozen=True, kw_only=True):
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
-    ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``session``: the
-    conversation that the run belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
+    ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``agent`` is whom
+    the run works for, as its first record says, and so whose account it opens. ``session``: the conversation that it belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
     ``carrying`` is how the kinds of this build carry out a verb's call, by name. ``deadline`` and ``hard`` are moments of the run's own time, as
     ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
@@ -99,6 +99,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     scope: CapabilityScope
     deadline: int
     hard: int
+    agent: str = ""
     child: bool = False
     session: str = ""
     keep_thoughts: bool = True

@@ -6,7 +6,7 @@ it answers) or by what a run's own record says. So the next kind touches its own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.effect import ModelCall
+from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError
 from ordain.flows.commission import Commission
 from ordain.flows.context import ALONE, Carrying, FlowContext
@@ -167,6 +168,7 @@ class Ending:
     """A run that rests, for a response: its output (null where it has none, ``why`` then), its header and the ``verdict`` that opens it ("": none), and the request as it was taken ({} once erased).
 
     ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
+    ``raw_cortex`` is what runs below it replied, word for word, by run: empty unless somebody looks into the trace (B-04).
     """
 
     run: str
@@ -179,6 +181,15 @@ class Ending:
     verdict: str
     handed: Callable[[Iterable[int]], Values]
     may_pass: Callable[[str], bool | None]
+    raw_cortex: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerHad:
+    """A model's answer that a run had, and how long it took."""
+
+    answer: ModelAnswer
+    elapsed_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +253,8 @@ class Kind(Generic[I, O]):
 
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
-    ``excerpt`` is what a parent's header shows of its output, as JSON text.
+    ``excerpt`` is what a parent's header shows of its output, as JSON text. ``cortex`` is the reply that the sources' orchestrator gives for what
+    such a run carried out, from its end and the answers that it had, for who looks into a trace (B-04); None where there is none.
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
@@ -263,6 +275,7 @@ class Kind(Generic[I, O]):
     reply: Callable[[O], str | None] | None = None
     header: Callable[[O], tuple[HeaderLine, ...]] | None = None
     excerpt: Callable[[Raw], str] = whole_output
+    cortex: Callable[[Ending, Sequence[AnswerHad]], dict[str, Any]] | None = None
     wire: Wire[Any] | None = None
     serves: Serves | None = None
     routing: Routing | None = None

@@ -4,7 +4,8 @@ A row is what one batch of commits opened, ended, erased or said, as items; its 
 what stays when content goes) and ``sealed`` (a hash under the subject's key of what does not, empty where that is gone). The last item of a name says
 what has to stand: ``LedgerFold`` collects that, and finds what is missing, what is there of which the ledger knows nothing, and what is not as it was.
 
-What cannot be known once content is gone is not asked. So erasing restates what it empties: no item is ever rewritten.
+What cannot be known once content is gone is not asked. So erasing restates what it empties, and says of a session by what name it stands since: no item is
+ever rewritten, and the name that it had is on the rows before.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
     value: bytes
     sealed: bytes = b""
 
+    @property
+    def no_more(self) -> LedgerItem:
+        """It stands no more, or by another name."""
+        return LedgerItem(self.what, self.name, b"")
+
 
 class LedgerRow(Struct, frozen=True, gc=False):
     """A row as stored: its number, from 1 on; its items as MessagePack; its link."""
@@ -77,6 +83,10 @@ def sealed(key: bytes | None, *parts: object) -> bytes:
     if not isinstance(key, bytes) or not key or not any(parts):  # a storage may hold anything in a key's place
         return b""
     return blake2b(_ENCODER.encode(parts), key=key[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
+
+
+UNDER_WAY = b"under way"
+"""The value of what is being erased, slice by slice: it stands, and says nothing of itself before its last slice."""
 
 
 def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:
@@ -210,6 +220,8 @@ class LedgerFold:
         name = item.name
         if item.what == Thing.SWEPT:
             self.swept[name[0]] = max(self.swept.get(name[0], 0), int.from_bytes(item.value, "big"))
+        elif item.what == Thing.PLACED and not item.value:
+            self.placed.get((name[0], name[1]), {}).pop(int(name[2]), None)
         elif item.what == Thing.PLACED:
             self.placed.setdefault((name[0], name[1]), {})[int(name[2])] = item.value, item.sealed
         elif not item.value:
@@ -225,6 +237,8 @@ class LedgerFold:
         known = self._things.pop((item.what, *item.name), None)
         if known is None:
             yield Discrepancy(place, "nothing on the ledger", _THERE.get(item.what, "is there"))
+            return
+        if item.value == UNDER_WAY:
             return
         if known[0] != item.value:
             yield Discrepancy(place, "as on the ledger", _OTHER.get(item.what, "another"))

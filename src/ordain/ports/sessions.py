@@ -161,8 +161,15 @@ class Entry(Struct, frozen=True, gc=False):
         return entry_cover((*where, *taken, self.size, self.through))
 
 
+ERASED_SESSION = "erased:"
+"""How the id of an erased session begins; what follows says nothing of the one that it had."""
+
+
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """One session. Times in microseconds; ``key`` digests its content, None once that was erased."""
+    """One session. Times in microseconds; ``key`` digests its content, None once that was erased: then ``id`` is another one, that names nobody.
+
+    ``erasing``: its rows are being destroyed, and its links are made anew under that id.
+    """
 
     id: str
     workspace: str
@@ -175,6 +182,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     active: int
     key: bytes | None
     no: int
+    erasing: bool = False
 
     @property
     def place(self) -> str:

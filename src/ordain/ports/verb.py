@@ -13,7 +13,8 @@ from ordain.contracts.verbs import Trust, VerbSpec
 class LeafCall(Struct, frozen=True, kw_only=True):
     """What one attempt needs. ``key`` is the idempotency key; ``timeout_s`` what is left of deadline and verb timeout.
 
-    ``workspace``, ``session`` ("": none) and ``run`` say on whose behalf; they come from the runtime, never from a model.
+    ``at_us`` is when the attempt is made, in microseconds since 1970 UTC (0: nobody said). ``workspace``, ``session`` ("": none), ``run`` and
+    ``principal``, who asked for it, say on whose behalf; they come from the runtime, never from a model.
     """
 
     spec: VerbSpec
@@ -21,9 +22,11 @@ class LeafCall(Struct, frozen=True, kw_only=True):
     key: str
     attempt: int
     timeout_s: float
+    at_us: int = 0
     workspace: str = DEFAULT_WORKSPACE
     session: str = ""
     run: str = ""
+    principal: str = ""
 
 
 class LeafReturned(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.catalog import NOT_CONFIGURED, Catalog, CompiledVerb
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
@@ -30,6 +30,7 @@ class AuthorizeReason(Reason):
     OUT_OF_SCOPE = "authorize.out_of_scope", "The verb is not in the run's scope."
     UNKNOWN_VERB = "authorize.unknown_verb", "No such verb in the catalog."
     INACTIVE = "authorize.inactive", "The verb is switched off here."
+    NOT_CONFIGURED = "authorize.not_configured", "The verb needs settings that are not there."
     SCHEMA = "authorize.schema", "The arguments do not fit the verb's schema."
     DEPTH = "authorize.depth", "No recursion depth is left."
     BUDGET = "authorize.budget", "No verb call is left in the run's budget."
@@ -99,7 +100,7 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
     if facts.lacks:
         return Decision(outcome=Deny(f"needs {', '.join(facts.lacks)}"), reason=AuthorizeReason.TOKEN_SCOPE)
     if (why := inputs.catalog.inactive_reason(facts.verb, policy.verbs)) is not None:
-        return Decision(outcome=Deny(why), reason=AuthorizeReason.INACTIVE)
+        return Decision(outcome=Deny(why), reason=AuthorizeReason.NOT_CONFIGURED if why == NOT_CONFIGURED else AuthorizeReason.INACTIVE)
     if verb.spec.session_only and not facts.session:
         return Decision(outcome=Deny(), reason=AuthorizeReason.SESSION_ONLY)
     if facts.reserved:

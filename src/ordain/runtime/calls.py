@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter_ns
 from typing import Any, cast
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.floor import STRICTNESS
@@ -19,6 +19,15 @@ from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.services import Services
+
+
+class OnBehalf(Struct, frozen=True, gc=False, kw_only=True):
+    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that."""
+
+    key: str
+    run: StoredRun
+    principal: str
+
 
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
@@ -38,7 +47,7 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
         return None
     verb = current.verbs.get(call.verb)
     if verb is not None and verb.spec.effect is not pinned.verbs[call.verb].spec.effect:
-        return f"{call.verb} now declares effect {verb.spec.effect}"
+        return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
     facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)
@@ -50,18 +59,18 @@ def _asks(spec: VerbSpec) -> tuple[object, ...] | None:
     return None if spec.http is None else spec.http.asks()
 
 
-async def call_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun) -> VerbResult:
-    """One attempt at an authorised leaf verb, on behalf of the run ``stored``."""
+async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> VerbResult:
+    """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
     if (why := withdrawn(services, catalog, call.authorized.call)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
-    left_us = call.deadline - services.clock.now()
+    left_us = call.deadline - (now := services.clock.now())
     if left_us <= 0:
         return too_late(verb)
-    leaf = _leaf(verb, call.authorized.call.args, key, stored, attempt=call.attempt, timeout_s=left_us / 1e6)
+    leaf = structs.replace(_leaf(verb, call.authorized.call.args, by, attempt=call.attempt, timeout_s=left_us / 1e6), at_us=now)
     services.counters.verb_calls += 1
     returned = await services.verbs.run(leaf)
     began = perf_counter_ns()
@@ -77,16 +86,17 @@ def too_late(verb: CompiledVerb) -> VerbResult:
     return VerbFailed(code=NOT_STARTED, message="deadline passed before the call")
 
 
-def _leaf(verb: CompiledVerb, args: dict[str, Any], key: str, stored: StoredRun, *, attempt: int, timeout_s: float) -> LeafCall:
+def _leaf(verb: CompiledVerb, args: dict[str, Any], by: OnBehalf, *, attempt: int, timeout_s: float) -> LeafCall:
     return LeafCall(
         spec=verb.spec,
         args=args,
-        key=key,
+        key=by.key,
         attempt=attempt,
         timeout_s=timeout_s,
-        workspace=stored.workspace,
-        session=stored.session or "",
-        run=stored.id,
+        workspace=by.run.workspace,
+        session=by.run.session or "",
+        run=by.run.id,
+        principal=by.principal,
     )
 
 
@@ -118,7 +128,7 @@ def unreadable_result(verb: CompiledVerb, why: str) -> VerbResult:
     return VerbFailed(code="bad_output", message=why) if _harmless(verb) else VerbUnknown(message=why)
 
 
-async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun, decide: Recover) -> VerbResult:
+async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf, decide: Recover) -> VerbResult:
     """A crash left an intent without an observation: ask where the verb says whom, let rule ``recover`` decide, and do that.
 
     ``call`` has the number of the attempt that was cut off. What ``decide`` gives is durable before anything goes out.
@@ -127,10 +137,10 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key
     safety, output = safety_of(verb.spec), None
     happened: Happened = UNSET
     if safety in {"voids", "reconcile"}:
-        happened, output = await _reconciled(services, catalog, call, key, stored)
+        happened, output = await _reconciled(services, catalog, call, by)
     match await decide(happened):
         case RepeatCall(attempt=attempt):
-            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), key, stored)
+            again = await call_verb(services, catalog, structs.replace(call, attempt=attempt), by)
             return _not_denied(again) if safety == "idempotent" else again
         case TakeFound() if output is not None:
             return result_of(verb, LeafReturned(output=output))
@@ -138,18 +148,16 @@ async def recover_verb(services: Services, catalog: Catalog, call: VerbCall, key
             return VerbFailed(code="lost", message="the process died while the verb ran") if _harmless(verb) else VerbUnknown(message=DIED)
 
 
-async def _reconciled(
-    services: Services, catalog: Catalog, call: VerbCall, key: str, stored: StoredRun
-) -> tuple[bool | None, dict[str, Any] | None]:
+async def _reconciled(services: Services, catalog: Catalog, call: VerbCall, by: OnBehalf) -> tuple[bool | None, dict[str, Any] | None]:
     """What the verb's ``reconcile`` says of the call: whether it happened (None: nothing that can be read), and its output then."""
     spec = catalog.verbs[call.authorized.call.verb].spec
     reconciler = catalog.verbs.get(spec.reconciler or "")
     if reconciler is None or not services.verbs.implements(reconciler.spec.name) or not _may_ask(services, reconciler, spec):
         return None, None
-    args: dict[str, Any] = {"key": key, "args": call.authorized.call.args}
+    args: dict[str, Any] = {"key": by.key, "args": call.authorized.call.args}
     if "attempt" in properties_of(reconciler.spec.input_schema):
         args["attempt"] = call.attempt
-    found = await services.verbs.run(_leaf(reconciler, args, key, stored, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S))
+    found = await services.verbs.run(_leaf(reconciler, args, by, attempt=call.attempt, timeout_s=RECONCILE_TIMEOUT_S))
     if not isinstance(found, LeafReturned):
         return None, None
     happened, output = found.output.get("happened"), found.output.get("output")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -21,6 +21,7 @@ from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
 from ordain.ports.search import RunRow, Search
+from ordain.ports.sessions import ERASED_SESSION
 from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
@@ -40,7 +41,7 @@ from ordain.runtime.streams import with_visible
 from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
-__all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status"]
+__all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status", "StoredRun"]
 
 EVENT_POLL_S = 0.5
 ANSWER_BYTES = 262_144
@@ -207,8 +208,8 @@ class Runtime:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
 
-    def response(self, view: RunView, contract: type[BaseModel] | None = None) -> Any:
-        """What a caller from outside is answered, as the run's kind answers; of other kinds the result, None where there is none.
+    def response(self, view: RunView, contract: type[BaseModel] | None = None, raw: Mapping[str, str] | None = None) -> Any:
+        """What a caller from outside is answered, as the run's kind answers (``raw``: with what verbs replied); of other kinds the result, or None.
 
         Raises:
             Conflict: the run is not of the kind that answers ``contract``.
@@ -220,7 +221,7 @@ class Runtime:
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
         if kind is None or kind.wire is None:
             return None if view.result == NULL else view.result
-        return with_visible(kind.wire.response(ending_of(view)), kind.wire.spoken)
+        return with_visible(kind.wire.response(ending_of(view, raw)), kind.wire.spoken)
 
     @property
     def catalog(self) -> Catalog:
@@ -365,11 +366,12 @@ class Runtime:
             NotFound: no such session in this workspace.
             Conflict: a turn of it is still unsettled (``not_at_rest``).
         """
-        if (await self.conversation.session(workspace, session)).key is None:
+        row = await self.conversation.session(workspace, session)
+        if row.key is None and row.id.startswith(ERASED_SESSION):
             return await self._again()
         found = await self.services.store.load([thread.run for thread in await self.conversation.threads(workspace, session)])
         stored = next((run for run in found.values() if isinstance(run, StoredRun) and run.key), None)
-        note = NoteBody(by=by, action="erase", why=why, details=raw({"session": session}))
+        note = NoteBody(by=by, action="erase", why=why)
         return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)
 
     async def _erased(self, named: dict[str, str], stored: StoredRun | HeaderLine | None, what: str, note: NoteBody) -> int:

@@ -43,7 +43,7 @@ from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
 from ordain.ports.writes import MailKind, OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
-from ordain.runtime.calls import call_verb, recover_verb
+from ordain.runtime.calls import OnBehalf, call_verb, recover_verb
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, question, said
 from ordain.runtime.flow_time import PERSONS, TIME_LOST, WAITED, FlowTime
@@ -364,12 +364,13 @@ class LiveRun(Pen):
             return outcome
 
         permit = effect.authorized.decision
-        key, call = derived_id(self.id, permit), msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
+        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=self.setup.started.principal)
+        call = msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
         self.in_verb = True
         try:
             if recover is None:
-                return await call_verb(self.services, self.catalog, call, key, self.stored)
-            return await recover_verb(self.services, self.catalog, call, key, self.stored, durably)
+                return await call_verb(self.services, self.catalog, call, by)
+            return await recover_verb(self.services, self.catalog, call, by, durably)
         finally:
             self.in_verb = False
 

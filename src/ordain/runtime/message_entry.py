@@ -65,7 +65,7 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
     context = Context.model_validate(body.context, strict=False)
     facts = message_facts(body.text, body.user, entry.channel, context, len(body.attachments))
     return Received(
-        facts=msgspec.structs.replace(facts, trace_verb=trace_verb_of(body.metadata)),
+        facts=msgspec.structs.replace(facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata)),
         ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal_of(principal).name,
         scopes=principal_of(principal).scopes,
@@ -73,6 +73,20 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
         found=wording_of(catalog).cues(body.text),
         catalog=catalog,
     )
+
+
+class _Came(Struct):
+    """A stored decision, as far as it says by which way its message came."""
+
+    source: str = ""
+
+
+_CAME = msgspec.json.Decoder(_Came)
+
+
+def _source(entry: Entry) -> str:
+    """The way by which a stored message came: its first decision alone says it, since it is no part of what makes two messages the same."""
+    return "" if entry.decision is None else _CAME.decode(entry.decision).source
 
 
 def message_of(message: Message, message_id: str, principal: Principal | str, catalog: Catalog, source: str = "") -> Received:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from ordain.errors import OrdainError
 from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.store import Operation
+from ordain.rules.header import plain
 from ordain.runtime.services import Services
 
 __all__ = ["CatalogProblem", "Reloaded", "Reloader", "problem_of"]
@@ -124,11 +125,11 @@ class Reloader:
 
 
 def problem_of(error: OrdainError) -> CatalogProblem:
-    """An error as a problem, with the place that it names."""
+    """An error as a problem, with the place that it names; on one line, for a file may be named with line ends."""
     file, line = error.details.get("file"), error.details.get("line")
     return CatalogProblem(
         code=error.code,
-        message=error.message[:MESSAGE_MAX],
-        file=file if isinstance(file, str) else "",
+        message=plain(error.message, MESSAGE_MAX),
+        file=plain(file, MESSAGE_MAX) if isinstance(file, str) else "",
         line=line if isinstance(line, int) else 0,
     )

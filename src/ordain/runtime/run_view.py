@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -52,8 +52,8 @@ def may_pass(stored: StoredRun, code: str) -> bool | None:
     return result.retryable if isinstance(result, VerbFailed) and result.code == code else None
 
 
-def ending_of(view: RunView) -> Ending:
-    """What a response is made from."""
+def ending_of(view: RunView, raw: Mapping[str, str] | None = None) -> Ending:
+    """What a response is made from; ``raw`` is what runs below it replied, word for word."""
     stored = view.stored
     first = stored.records[0].body
     return Ending(
@@ -67,6 +67,7 @@ def ending_of(view: RunView) -> Ending:
         why=why_nothing(stored),
         handed=lambda seqs: handed(stored.records, seqs),
         may_pass=lambda code: may_pass(stored, code),
+        raw_cortex=raw or {},
     )
 
 

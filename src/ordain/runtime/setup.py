@@ -114,6 +114,7 @@ class RunSetup:
             scope=structs.replace(self.scope, constraints=deepcopy(bounds) if (bounds := self.scope.constraints) else {}),
             deadline=started.deadline,
             hard=started.deadline,
+            agent=self.agent,
             child=started.parent is not None,
             session=started.session,
             keep_thoughts=started.keep_thoughts,

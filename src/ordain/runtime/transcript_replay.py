@@ -2,7 +2,8 @@
 
 An entry's number follows the one before, its digest is the keyed digest of its body, its link that of everything before it, author, decision and run
 among it; and what rule ``attach`` decided about each message comes out again from the recorded facts, under the policy of the catalog that it names.
-What the transcript cannot know itself the ledger does: which messages were placed anew, and what was swept.
+What the transcript cannot know itself the ledger does: which messages were placed anew, and what was swept. While a session is being erased its links are
+not compared: they are made anew, under an id that names nobody.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ async def _go_through(report: Retold, sessions: Sessions, row: SessionRow, world
     (pinned, ledger), seq, link = world, 0, GENESIS
     while page := await sessions.entries(row.workspace, row.id, after=seq, limit=PAGE):
         for entry in page:
-            link = _linked(report, row, entry, (seq, link))
+            link = _linked(report, row, entry, (seq, link)) if not row.erasing else entry.chain
             _marked(report, row, entry)
             if ledger is not None:
                 _ledgered(report, row, entry, ledger)

@@ -111,6 +111,7 @@ RUN_JOURNAL: dict[str, Any] = {
             "body": {"rule": "entry", "reason": "entry.mode"},
         }
     ],
+    "raw_cortex": {},
 }
 SESSION_ITEM: dict[str, Any] = {
     "sessionId": _SESSION,
@@ -149,6 +150,13 @@ TRANSCRIPT: dict[str, Any] = {
     ],
     "next": None,
 }
-HEALTH: dict[str, Any] = {"status": "ok", "version": "0.1.0", "instance": "4e8d33cd56d27c09", "verb_problems": 0}
+HEALTH: dict[str, Any] = {
+    "status": "ok",
+    "version": "0.1.0",
+    "instance": "4e8d33cd56d27c09",
+    "verb_problems": 0,
+    "verb_warnings": 0,
+    "verbs_unconfirmed": 0,
+}
 READY: dict[str, Any] = {"status": "ready", "checks": {"accepting": True, "lease": True, "storage": True}}
 ERASE: dict[str, Any] = {"why": "the person asked for it"}

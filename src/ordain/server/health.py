@@ -23,12 +23,22 @@ def health_router(face: Face) -> APIRouter:
     async def health(request: Request) -> Response:
         """The process answers; nothing is asked of the storage. `verb_problems`: how many verb files are not in use (`GET /verbs`).
 
+        `verb_warnings`: how many verbs are used at a stricter effect than they declare; `verbs_unconfirmed`: how many no operator has confirmed.
+
         With 64 hexadecimal digits of chance in header `Ordain-Challenge` the answer's `Ordain-Proof` is their HMAC under the key in `server.json`: whoever can
         read the data folder can tell its server from any other that answers on its port.
         """
-        problems = len(problems_of(face.runtime))
+        problems = problems_of(face.runtime)
+        warnings = sum(problem.warning for problem in problems)
         proof = prove(face.proof_key, request.headers.get(CHALLENGE_HEADER, ""))
-        said = Health(status="ok", version=__version__, instance=face.instance, verb_problems=problems)
+        said = Health(
+            status="ok",
+            version=__version__,
+            instance=face.instance,
+            verb_problems=len(problems) - warnings,
+            verb_warnings=warnings,
+            verbs_unconfirmed=len(face.runtime.catalog.unconfirmed),
+        )
         return Json(said, headers={} if proof is None else {PROOF_HEADER: proof})
 
     @router.get("/ready", **refusing(shown(Ready, example=READY), "not_ready"))

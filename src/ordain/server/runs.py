@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 
 import msgspec
@@ -12,7 +12,8 @@ from fastapi.responses import StreamingResponse
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest, JournalCorrupt
-from ordain.runtime.door import Record, Status
+from ordain.runtime.door import Record, Status, StoredRun
+from ordain.runtime.raw_cortex import raw_replies
 from ordain.server.documents import shown, streamed
 from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_VIEW
 from ordain.server.face import Face, Json, at_rest, unreadable
@@ -20,11 +21,12 @@ from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
 from ordain.server.segments import Seq
 from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage
-from ordain.server.views import record_view, run_item, run_view
+from ordain.server.views import journal_view, record_view, run_item, run_view
 from ordain.server.workspaces import Workspace, run_in
 
 LIST_MAX = 500
 WAIT_MAX_S = 300
+Debug = Annotated[bool, Query(description="With `raw_cortex`: what each prompt-plan verb replied, word for word, cut at 4 KiB.")]
 
 
 def runs_router(face: Face) -> APIRouter:
@@ -46,23 +48,22 @@ def runs_router(face: Face) -> APIRouter:
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))
     async def show_run(
-        run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, workspace: Workspace = DEFAULT_WORKSPACE
+        run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, debug: Debug = False, workspace: Workspace = DEFAULT_WORKSPACE
     ) -> Response:
-        """One run; ``wait`` gives it up to that many seconds to come to rest."""
+        """One run; ``wait`` gives it up to that many seconds to come to rest. With ``debug`` the observations of its trace have ``raw_cortex``."""
         view = await run_in(runtime, run, workspace)
         if wait:
             view = await at_rest(face, run, wait)
         try:
-            return Json(await run_view(runtime, view))
+            return Json(await run_view(runtime, view, await _raw(face, view.stored) if debug else None))
         except JournalCorrupt as error:
             raise unreadable(run, error) from None
 
     @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
-    async def show_journal(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Everything the run's journal holds, in order."""
+    async def show_journal(run: str, debug: Debug = False, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Everything the run's journal holds, in order; with ``debug`` what it and the runs below it replied, by run."""
         stored = (await run_in(runtime, run, workspace)).stored
-        records = [record_view(record) for record in stored.records]
-        return Json(Journal(run_id=run, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records))
+        return Json(journal_view(stored, await _raw(face, stored) if debug else {}))
 
     @router.get(
         "/{run}/events",
@@ -87,6 +88,11 @@ def runs_router(face: Face) -> APIRouter:
         return StreamingResponse(_events(face, run, after), media_type="text/event-stream", headers=STREAM_HEADERS)
 
     return router
+
+
+async def _raw(face: Face, stored: StoredRun) -> Mapping[str, str]:
+    services = face.runtime.services
+    return await raw_replies(services.store, services.kinds, stored)
 
 
 def _statuses(given: list[str] | None) -> list[str]:

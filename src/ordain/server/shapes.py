@@ -166,13 +166,14 @@ class JournalRecord(View, frozen=True):
 
 
 class Journal(View, frozen=True):
-    """Everything that a run's journal holds, in order."""
+    """Everything that a run's journal holds, in order. ``raw_cortex`` is what it and the runs below it replied as prompt-plan verbs, by run, cut at 4 KiB; {} unless ``debug`` is asked for."""
 
     run_id: str
     flow: str
     catalog: str
     status: StatusName
     records: Sequence[JournalRecord]
+    raw_cortex: Mapping[str, str]
 
 
 class Rest(View, frozen=True):
@@ -253,6 +254,8 @@ class Health(View, frozen=True):
     version: str
     instance: str
     verb_problems: int
+    verb_warnings: int
+    verbs_unconfirmed: int
 
 
 class Ready(View, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.floor import why_raised
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import Strict
 from ordain.contracts.risk import Risk, risk_of
@@ -27,22 +28,29 @@ from ordain.server.workspaces import Workspace
 
 
 class VerbView(VerbSpec):
-    """A verb as people and planners see it; ``inactive`` says why it may not run here now."""
+    """A verb as people and planners see it; ``inactive`` says why it may not run here now.
+
+    ``confirmed``: it is shipped, an embedder's, or an operator has confirmed its declaration as it is. ``effect_raised`` says why its effect is not
+    the one that it declares ("": it is).
+    """
 
     verb_id: str
     kind: Literal["leaf", "http", "prompt plan", "flow"]
     active: bool
     inactive: str | None
     risk: Risk
+    confirmed: bool
+    effect_raised: str
 
 
 class VerbProblem(Strict):
-    """Something in the verbs folder that is not in use: why, and where it stands ("", 0: nowhere in particular)."""
+    """Something in the verbs folder that is not in use, or (``warning``) not as it is written: why, and where it stands ("", 0: nowhere in particular)."""
 
     code: str
     message: str
     file: str
     line: int
+    warning: bool = False
 
 
 class PackView(Strict):
@@ -96,6 +104,8 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
         "active": inactive is None,
         "inactive": inactive,
         "risk": risk_of(verb.spec).model_dump(mode="json"),
+        "confirmed": verb_id not in catalog.unconfirmed,
+        "effect_raised": why_raised(verb.spec),
     }
     return {**seen, **verb.spec.model_dump(mode="json")}
 
@@ -146,7 +156,7 @@ def verbs_router(face: Face) -> APIRouter:
 
     @router.get("/verbs", **refusing(shown(VerbList), "unknown_pack"))
     async def list_verbs(pack: Annotated[str | None, Query(description="Only the verbs of this pack.", max_length=64)] = None) -> Response:
-        """Every registered verb: what it needs, gives and does, and whether it is active here; the packs; `problems` are files not in use."""
+        """Every registered verb: what it needs, gives and does, and whether it is active here; the packs; `problems` are files not in use, or not as written."""
         return Json(verb_views(face.runtime.catalog, problems_of(face.runtime), pack))
 
     @router.post("/verbs/reload", **refusing(shown(VerbsReloaded), "no_engine"))

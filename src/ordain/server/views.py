@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,8 +12,8 @@ from ordain.contracts.failures import categorised
 from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
-from ordain.runtime.door import Record, RunRow, Runtime, RunView
-from ordain.server.shapes import InFlight, JournalBytes, JournalRecord, PendingQuestion, Run, RunItem, Session, SessionItem, Thread
+from ordain.runtime.door import Record, RunRow, Runtime, RunView, StoredRun
+from ordain.server.shapes import InFlight, Journal, JournalBytes, JournalRecord, PendingQuestion, Run, RunItem, Session, SessionItem, Thread
 
 
 def run_item(row: RunRow) -> RunItem:
@@ -32,8 +32,8 @@ def run_item(row: RunRow) -> RunItem:
     )
 
 
-async def run_view(runtime: Runtime, view: RunView) -> Run:
-    """One run."""
+async def run_view(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None = None) -> Run:
+    """One run; ``raw`` is what runs below it replied, word for word, where that is asked for."""
     stored = view.stored
     record_bytes, payload_bytes = await runtime.search.journal_bytes(stored.id)
     return Run(
@@ -47,7 +47,7 @@ async def run_view(runtime: Runtime, view: RunView) -> Run:
         parent=stored.parent,
         root=stored.root,
         workspace=stored.workspace,
-        session_id=stored.session or None,
+        session_id=(stored.session or None) if stored.key is not None else None,
         thread_id=str(stored.thread) if stored.thread else None,
         catalog=stored.catalog,
         records=len(stored.records),
@@ -61,14 +61,20 @@ async def run_view(runtime: Runtime, view: RunView) -> Run:
         wake_at=moment_if(stored.wake_at),
         header=view.header,
         verdict=view.verdict or None,
-        response=_response(runtime, view),
+        response=_response(runtime, view, raw),
     )
 
 
-def _response(runtime: Runtime, view: RunView) -> Any:
+def _response(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None) -> Any:
     if not view.at_rest:
         return None
-    return runtime.response(view)
+    return runtime.response(view, raw=raw)
+
+
+def journal_view(stored: StoredRun, raw: Mapping[str, str]) -> Journal:
+    """A run's journal; ``raw`` is what runs replied, word for word."""
+    records = [record_view(record) for record in stored.records]
+    return Journal(run_id=stored.id, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records, raw_cortex=raw)
 
 
 def record_view(record: Record) -> JournalRecord:

@@ -24,6 +24,7 @@ from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 from ordain.store.configuration_rows import is_profiled
+from ordain.store.erased_names import subject_name
 
 RECENT_THREADS = 6
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
@@ -173,7 +174,7 @@ def _open_session(db: sqlite3.Connection, workspace: str, read: SessionRead, ope
     generation = 1 if row is None else row[1] + 1
     subject = db.execute(
         "INSERT INTO subjects(workspace, id, key) VALUES (?,?,?) RETURNING no",
-        (workspace, f"session:{read.session}#{generation}", opening.key),
+        (workspace, subject_name(read.session, generation), opening.key),
     ).fetchone()[0]
     if row is not None:
         db.execute("UPDATE sessions SET subject = ?, generation = ?, user = ? WHERE no = ?", (subject, generation, opening.user, row[0]))

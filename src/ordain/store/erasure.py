@@ -1,6 +1,7 @@
 """Erasing a subject, inside the write transaction: its key at once, with which nothing of it is read any more; its rows in slices.
 
-Between the two the reads give none of its content (``store.sqlite``, ``store.sessions``), and ``erasures`` says that there is work left.
+Between the two the reads give none of its content (``store.sqlite``, ``store.sessions``), and ``erasures`` says that there is work left. A session gets
+another id with the key (``store.erased_names``); its runs, and the links of its transcript, which cover the id, follow in the slices.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ordain.ports.store import Outcome
 from ordain.ports.upkeep import Reached, Slice
 from ordain.rules.header import without_words
 from ordain.store.contents import exchange, pieces, read_content
+from ordain.store.erased_names import ENTRIES, ErasedSession, link_again, link_before, link_of, rename_run, rename_session, session_of
+from ordain.store.ledger import LedgerDraft
 from ordain.store.library_units import erase_subject
 from ordain.store.schema import UNSETTLED
 from ordain.store.slices import Allowance
@@ -29,12 +32,13 @@ _AT_WORK = (
 _BESIDE = (
     "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
     "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
-    "UPDATE requests SET digest = '', request_id = 'erased:' || run WHERE run = ? AND digest <> ''",
 )
 _RUNS, _ENTRIES = 0, 1
+On = tuple[sqlite3.Connection, LedgerDraft]
+"""The open transaction, and what it says on the ledger."""
 
 
-def begin_erasure(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
     """Destroy a subject's digest key, of the run or of the session that is named, and what would still be found without it.
 
     ``seq`` is the subject's number, for the slices that destroy its rows; ``count`` is what was remembered of it and is kept no longer.
@@ -50,6 +54,7 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     if db.execute(_AT_WORK, (subject,)).fetchone():
         return Outcome(refused="not_at_rest")
     at = args["at"]
+    rename_session(db, ledger, subject)
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ? AND key IS NOT NULL", (at, subject))
     db.execute("INSERT OR IGNORE INTO erasures VALUES (?, ?)", (subject, at))
     db.execute("UPDATE sessions SET user = '' WHERE subject = ?", (subject,))
@@ -58,50 +63,56 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
         (subject,),
     )
+    ledger.subject(subject)
     return Outcome(seq=subject, count=erase_subject(db, subject, at))
 
 
-def erase_slice(db: sqlite3.Connection, subject: int, after: Reached | None) -> Slice:
+def erase_slice(on: On, subject: int, after: Reached | None) -> Slice:
     """Destroy some rows of a subject that has no key any more; ``ended`` keeps the header, without what that quotes."""
+    db, ledger = on
     begun = db.execute("SELECT e.at FROM erasures e JOIN subjects s ON s.no = e.subject WHERE e.subject = ? AND s.key IS NULL", (subject,))
     row = begun.fetchone()
     if row is None:
         return Slice(rows=0, after=None)
     stage, first, second = (int(part) for part in after or (_RUNS, 0, -1))
-    left = Allowance()
+    left, session = Allowance(), session_of(db, subject)
     if stage == _RUNS:
-        place = _erase_runs(db, subject, (first, second), left, row[0])
+        place = _erase_runs(on, (subject, session), (first, second), left, row[0])
         if place is not None:
             return Slice(rows=left.changed, after=(_RUNS, *place))
         first = 0
-    last = _erase_entries(db, subject, first, left)
-    if last is not None:
-        return Slice(rows=left.changed, after=(_ENTRIES, last, -1))
+    if session is not None:
+        last = _erase_entries(db, session, first, left)
+        if last is not None:
+            return Slice(rows=left.changed, after=(_ENTRIES, last, -1))
+        link_again(db, ledger, session)
     db.execute("DELETE FROM erasures WHERE subject = ?", (subject,))
     return Slice(rows=left.changed, after=None)
 
 
-def erase_begun(db: sqlite3.Connection, after: Reached | None) -> Slice:
+def erase_begun(on: On, after: Reached | None) -> Slice:
     """A slice of the erasure that was begun first; ``after`` names it, so that another one begins at its own beginning."""
+    db, _ = on
     row = db.execute("SELECT subject FROM erasures ORDER BY at, subject LIMIT 1").fetchone()
     if row is None:
         return Slice(rows=0, after=None)
     subject = int(row[0])
     begun = after[1:] if after and after[0] == subject else None
-    made = erase_slice(db, subject, begun or None)
+    made = erase_slice(on, subject, begun or None)
     if made.after is None:
         return Slice(rows=made.rows, after=(0,) if db.execute("SELECT 1 FROM erasures").fetchone() else None)
     return Slice(rows=made.rows, after=(subject, *made.after))
 
 
-def _erase_runs(db: sqlite3.Connection, subject: int, place: tuple[int, int], left: Allowance, at: int) -> tuple[int, int] | None:
+def _erase_runs(on: On, of: tuple[int, ErasedSession | None], place: tuple[int, int], left: Allowance, at: int) -> tuple[int, int] | None:
     """Of its runs, beginning within the one at ``place`` (run, seq); where it ended, None after the last."""
-    run, seq = place
+    (db, ledger), (subject, session), (run, seq) = on, of, place
     while True:
         if run:
             ended = _erase_run(db, run, seq, left, at)
             if ended is not None:
                 return run, ended
+            left.rows -= rename_run(db, ledger, run, session)
         row = db.execute("SELECT no FROM runs WHERE subject = ? AND no > ? ORDER BY no LIMIT 1", (subject, run)).fetchone()
         if row is None:
             return None
@@ -131,21 +142,21 @@ def _erase_run(db: sqlite3.Connection, run: int, seq: int, left: Allowance, at: 
     return None
 
 
-def _erase_entries(db: sqlite3.Connection, subject: int, after: int, left: Allowance) -> int | None:
-    """What was said, and who said it; the last entry where more are left."""
-    rows = db.execute(
-        "SELECT no, coalesce(length(body), 0) + coalesce(length(decision), 0), body IS NOT NULL FROM transcript"
-        " WHERE subject = ? AND no > ? ORDER BY no LIMIT ?",
-        (subject, after, most := max(left.rows, 1)),
-    ).fetchall()
-    done = list[tuple[int]]()
-    for no, size, holds in rows:
-        left.take(size, counts=bool(holds))
-        done.append((no,))
+def _erase_entries(db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance) -> int | None:
+    """What was said, and who said it, of a session from entry to entry; the number of the last one where more are left. What came since is only linked."""
+    rows = db.execute(ENTRIES, (session.no, after, most := max(left.rows, 1))).fetchall()
+    link, done, seq = link_before(db, session, after), list[tuple[bytes, int, int]](), after
+    for no, size, holds, erased, seq, *linked in rows:
+        link = link_of(session, link, seq, linked)
+        left.take(size, counts=bool(holds and erased))
+        done.append((link, erased, no))
         if left.spent:
             break
-    db.executemany("UPDATE transcript SET body = NULL, decision = NULL, author = '' WHERE no = ?", done)
-    return done[-1][0] if done and (len(done) < len(rows) or len(rows) == most) else None
+    db.executemany(
+        "UPDATE transcript SET chain = ?1, body = iif(?2, NULL, body), decision = iif(?2, NULL, decision), author = iif(?2, '', author) WHERE no = ?3",
+        done,
+    )
+    return seq if done and (len(done) < len(rows) or len(rows) == most) else None
 
 
 def bare(body: bytes) -> bytes | None:

@@ -13,6 +13,7 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.digests import MARKS_BYTES, digest, entry_cover
 from ordain.journal.ledger import (
     AT_REST,
+    UNDER_WAY,
     LedgerItem,
     LedgerRow,
     account_item,
@@ -39,7 +40,8 @@ ALTER TABLE transcript ADD COLUMN marks BLOB;
 
 _RUNS = (
     "SELECT r.id, p.id, r.parent_addr, r.child, o.id, r.workspace, coalesce(r.session, ''), CAST(coalesce(r.thread, 0) AS INTEGER), u.id,"
-    " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, r.head_seq, r.no FROM runs r"
+    " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, r.head_seq, r.no,"
+    " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
 )
 _REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
@@ -96,6 +98,10 @@ def _rest(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
     return rest_item(run, status, reason, (ended_at, head, last_link(db, no) if status in AT_REST else b""))
 
 
+def _run(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
+    return run_item(row[0], row[1:13], b"" if row[13] in AT_REST else _first_link(db, row[17]))
+
+
 def _session(row: tuple[Any, ...]) -> LedgerItem:
     return session_item(row[0], row[1], row[2:11], row[11], row[12])
 
@@ -107,9 +113,11 @@ def _thread(row: tuple[Any, ...]) -> LedgerItem:
 def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
-        run, status, no = row[0], row[13], row[17]
-        yield run_item(run, row[1:13], b"" if status in AT_REST else _first_link(db, no))
-        yield _rest(db, (run, *row[13:]))
+        item = _run(db, row)
+        yield (
+            item if not row[18] else LedgerItem(item.what, item.name, UNDER_WAY)
+        )  # its row says what it said before, or what it says since
+        yield _rest(db, (row[0], *row[13:18]))
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
     yield from (request_item(*row) for row in db.execute(_REQUESTS))
@@ -164,6 +172,10 @@ class LedgerDraft:
         """This is so now."""
         self._items.append(item)
 
+    def run(self, number: int) -> None:
+        """A run is of a session or subject by another name."""
+        self._touched.append(("run", number))
+
     def rest(self, number: int) -> None:
         """A run came to rest, left it, or has a note behind its end."""
         self._touched.append(("rest", number))
@@ -208,6 +220,10 @@ class LedgerDraft:
         self._items, self._touched = [], []
 
 
+def _run_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_run(db, row) for row in db.execute(f"{_RUNS} WHERE r.no = ?", name)]
+
+
 def _rest_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
     return [_rest(db, row) for row in db.execute(_REST, name)]
 
@@ -243,10 +259,29 @@ def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
         *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
         *(request_item(*row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+        *_placed(db, name),
+    ]
+
+
+def _placed(db: sqlite3.Connection, subject: tuple[Any, ...]) -> Iterator[LedgerItem]:
+    """Every message that was placed anew in a session of the subject, as its row stands now; of its decision nothing."""
+    for no, workspace, session in db.execute("SELECT no, workspace, id FROM sessions WHERE subject = ?", subject).fetchall():
+        for seq, *columns in db.execute(f"{_COVERED} WHERE session = ? AND length(marks) > ?", (no, MARKS_BYTES)):
+            yield placed_item((workspace, session, seq), entry_cover(tuple(columns)), b"")
+
+
+def of_subject(db: sqlite3.Connection, subject: int) -> list[LedgerItem]:
+    """What stands of a subject by name, requests and accounts aside: its session with threads and placed messages, and that its key is destroyed."""
+    return [
+        *(erased_item(workspace, name, 0) for workspace, name in db.execute("SELECT workspace, id FROM subjects WHERE no = ?", (subject,))),
+        *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", (subject,))),
+        *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", (subject,))),
+        *_placed(db, (subject,)),
     ]
 
 
 _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[LedgerItem]]] = {
+    "run": _run_now,
     "rest": _rest_now,
     "session": _session_now,
     "thread": _thread_now,

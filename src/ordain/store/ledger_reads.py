@@ -27,13 +27,15 @@ _STOPPED_BELOW = (
 )
 """A turn of which a run stopped has given up its place, and goes on without it where that is cancelled."""
 _CLASSES = "('input', 'model', 'verb', 'result', 'note')"
+_BEING_ERASED = "r.subject IN (SELECT subject FROM erasures)"
+"""Such a run's row names its session as it was before, or as it is named since; in its last slice every one has the name of now."""
 _COLUMNS: Sequence[tuple[str, str, str]] = (
     (
         "turn of run {0}",
         "id, session or thread",
         (
             "SELECT r.id FROM turns t JOIN runs r ON r.no = t.run LEFT JOIN sessions s ON s.no = t.session"
-            " WHERE t.id <> r.id OR s.id IS NOT r.session OR s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread IS NOT CAST(r.thread AS INTEGER))"
+            f" WHERE t.id <> r.id OR (s.id IS NOT r.session AND NOT {_BEING_ERASED}) OR s.workspace IS NOT r.workspace OR (t.thread <> 0 AND t.thread IS NOT CAST(r.thread AS INTEGER))"
         ),
     ),
     (

@@ -51,8 +51,9 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     """
     item = args["item"]
     workspace, key, digest = item["workspace"], item["key"], item["digest"]
+    alike = key.partition("/")[2] if item["kind"] == ItemKind.ENTRY else ""  # as builds kept it that did not say who adds an entry
     same = db.execute(
-        "SELECT id FROM items WHERE workspace = ? AND key = ? AND key <> '' AND state <> 'staged'", (workspace, key)
+        "SELECT id FROM items WHERE workspace = ? AND key IN (?, ?) AND key <> '' AND state <> 'staged'", (workspace, key, alike)
     ).fetchone()
     there = same[0] if same is not None else _kept(db, workspace, digest, item["kind"], item["source"])
     if there is not None:

@@ -1,4 +1,4 @@
-"""Operations inside the write transaction, by name: leases, the beginning of an erasure, tokens, catalogs."""
+"""Operations inside the write transaction, by name: leases, tokens, catalogs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 from ordain.ports.store import Outcome
 from ordain.store.access_operations import ACCESS_OPERATIONS
 from ordain.store.catalog_units import drop_catalog, keep_catalog
-from ordain.store.erasure import begin_erasure
 from ordain.store.lease_operations import LEASE_OPERATIONS
 
 OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {
-    "erase": begin_erasure,
     **ACCESS_OPERATIONS,
     **LEASE_OPERATIONS,
     "keep_catalog": keep_catalog,

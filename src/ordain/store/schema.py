@@ -15,14 +15,14 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 14
+VERSION = 15
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
 """The first version whose journals are sheets."""
 WITH_LEDGER = 13
 """The first version with a ledger, and with links of the second version in its transcripts."""
-WITH_CONFIGURATION = 14
+WITH_CONFIGURATION = 15
 """The first version with records of the configuration."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
@@ -163,7 +163,8 @@ MIGRATIONS = {
     10: UNSETTLED_ONCE,
     11: NEW_VALUES,
     12: LEDGER_TABLES,
-    13: CONFIGURATION_TABLES,
+    13: NEW_VALUES,
+    14: CONFIGURATION_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

@@ -19,7 +19,8 @@ _ENTRY = (
 """Without its subject's key an entry says nothing, whether or not its row is destroyed already."""
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
-    " s.created_at, s.last_at, s.active, u.key, s.no FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
+    " s.created_at, s.last_at, s.active, u.key, s.no,"
+    " EXISTS (SELECT 1 FROM erasures e WHERE e.subject = s.subject) FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
 _KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 'said') AND body IS NOT NULL"
@@ -56,6 +57,7 @@ def _session(row: tuple[Any, ...]) -> SessionRow:
         active=row[8],
         key=row[9],
         no=row[10],
+        erasing=row[9] is None and bool(row[11]),
     )
 
 

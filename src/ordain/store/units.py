@@ -12,6 +12,7 @@ from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
 from ordain.store.conversation import earlier, give_up_place
+from ordain.store.erasure import begin_erasure
 from ordain.store.run_records import asking, read_records
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
@@ -165,7 +166,6 @@ class Applier:
             self._transaction.touched.append(following)
 
     def _operation(self, unit: Operation) -> Outcome:
-        done = self._operations[unit.name](self._db, unit.args)
-        if unit.name == "erase" and not done.refused:
-            self._transaction.ledger.subject(done.seq)
-        return done
+        if unit.name == "erase":
+            return begin_erasure(self._db, unit.args, self._transaction.ledger)
+        return self._operations[unit.name](self._db, unit.args)

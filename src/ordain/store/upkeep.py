@@ -38,7 +38,7 @@ class SqliteUpkeep:
 
     async def erase(self, subject: int, after: Reached | None) -> Slice:
         """See ``Upkeep.erase``."""
-        return await self._slice(lambda db, _: erase_slice(db, subject, after), destroys=True)
+        return await self._slice(lambda db, ledger: erase_slice((db, ledger), subject, after), destroys=True)
 
     async def sweep(self, rule: UpkeepRule, after: Reached | None) -> Slice:
         """See ``Upkeep.sweep``."""
@@ -48,7 +48,7 @@ class SqliteUpkeep:
             case EndedPeriods():
                 return await self._slice(lambda db, ledger: drop_periods(db, ledger, rule, after), destroys=False)
             case BegunErasures():
-                return await self._slice(lambda db, _: erase_begun(db, after), destroys=True)
+                return await self._slice(lambda db, ledger: erase_begun((db, ledger), after), destroys=True)
             case FreedSpace():
                 return await self._slice(lambda db, _: give_back(db), destroys=False)
             case _:

@@ -25,19 +25,21 @@ from ordain.owned_files import not_owned
 FILE = "confirmed-verbs.json"
 FILE_BYTES = 4 * 1024 * 1024
 CODE = "invalid_confirmations"
+_WHOLE_ID = VERB_ID.removesuffix("$") + r"\Z"
+"""A ``$`` stands before a last line end too."""
 
 
 class Confirmation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A declaration, by its digest, that somebody confirmed, and when (RFC 3339)."""
 
-    digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
     by: Annotated[str, Meta(max_length=200)]
     at: Annotated[str, Meta(max_length=40)]
 
 
 class _Kept(Struct, frozen=True, forbid_unknown_fields=True):
     version: Annotated[int, Meta(ge=1, le=1)]
-    verbs: dict[Annotated[str, Meta(pattern=VERB_ID, max_length=128)], Confirmation]
+    verbs: dict[Annotated[str, Meta(pattern=_WHOLE_ID, max_length=128)], Confirmation]
 
 
 _DECODER = msgspec.json.Decoder(_Kept)

@@ -77,7 +77,14 @@ class LeafExecutor(VerbPort):
             return LeafFailed(code="bad_input", message=str(error))
         if verb.signature.context:
             arguments["context"] = VerbContext(
-                key=call.key, attempt=call.attempt, left_s=call.timeout_s, workspace=call.workspace, session=call.session, run=call.run
+                key=call.key,
+                attempt=call.attempt,
+                left_s=call.timeout_s,
+                at_us=call.at_us,
+                workspace=call.workspace,
+                session=call.session,
+                run=call.run,
+                principal=call.principal,
             )
         self._active += 1
         try:

@@ -44,15 +44,18 @@ class VerbContext(Struct, frozen=True, kw_only=True):
     """What a function may know of its call, as parameter ``context: VerbContext``.
 
     ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt`` counts from 1; ``left_s`` is
-    the time that was left when the attempt began, in seconds. ``workspace``, ``session`` ("": none) and ``run`` say on whose behalf.
+    the time that was left when the attempt began, in seconds; ``at_us`` when that was, in microseconds since 1970 UTC (0: nobody said).
+    ``workspace``, ``session`` ("": none), ``run`` and ``principal`` (who asked for it, as journals name them) say on whose behalf.
     """
 
     key: str
     attempt: int
     left_s: float
+    at_us: int = 0
     workspace: str = DEFAULT_WORKSPACE
     session: str = ""
     run: str = ""
+    principal: str = ""
 
 
 class VerbError(Exception):

@@ -228,6 +228,17 @@ def test_operating_through_a_server(server: Server) -> None:
     assert server.cli("runs", "show", "0" * 32).returncode == 2
 
 
+def test_a_journal_shows_what_a_verb_replied(server: Server, tmp_path: Path) -> None:
+    """B-04 “kept only in persisted trace/debug”: ``runs show --journal`` has it below the records, the plan's own answer has not."""
+    planned = server.cli("plan", request_file(tmp_path, "child", "extract_facts"), "--json").stdout.decode()
+    assert "raw_cortex" not in planned
+    run = json.loads(planned)["run_id"]
+    last = server.cli("runs", "show", run, "--journal").stdout.decode().splitlines()[-1]
+    assert last.startswith("raw_cortex  ")
+    assert json.loads(last.split("  ", 2)[2])["verb_name"] == "extract_facts"
+    assert list(json.loads(server.cli("runs", "show", run, "--journal", "--json").stdout)["raw_cortex"]) == [last.split("  ")[1]]
+
+
 def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path) -> None:
     """replay proves equality, children included, in a process that can import no model, no verb and no HTTP."""
     run = json.loads(server.cli("plan", request_file(tmp_path, "child", "extract_facts"), "--json").stdout)["run_id"]

@@ -1,6 +1,7 @@
 """``ordain sessions``, ``ordain replay --all`` over transcripts, ``ordain doctor --probes``: one process per case."""
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -81,14 +82,16 @@ def test_what_cannot_be_done_is_said(server: Server, arguments: tuple[str, ...],
 
 
 def test_an_erased_session_still_verifies(server: Server) -> None:
-    """Erasing empties what was said; the chain is still verified by replay, and the session can be gone on with."""
+    """Erasing empties what was said and takes the id; the chain is still verified by replay, and another session begins under that id."""
     done = server.cli("sessions", "erase", "first", "--why", "asked for")
     assert (done.returncode, done.stdout.decode().startswith("erased: session first, ")) == (0, True)
-    assert "Hello to you." not in server.cli("sessions", "show", "first").stdout.decode()
+    assert server.cli("sessions", "show", "first").returncode == 2
+    assert " first " not in server.cli("sessions", "list").stdout.decode()
     assert server.cli("chat", "--session", "first", "hello").returncode == 0
     replayed = server.cli("replay", "--all")
     assert replayed.returncode == 0, replayed.stdout
-    assert "erased           session first  6 entries, 1 decisions, 4 erased" in replayed.stdout.decode()
+    assert re.search(r"erased +session erased:[0-9a-f]{32}  4 entries, 0 decisions, 4 erased", replayed.stdout.decode())
+    assert "equal            session first  2 entries, 1 decisions" in replayed.stdout.decode()
 
 
 def test_replay_verifies_transcripts(server: Server) -> None:

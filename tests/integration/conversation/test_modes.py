@@ -163,7 +163,7 @@ async def test_the_supervised_path(hints: dict[str, Any], verb: str, path: str, 
 async def test_an_unsupervised_turn_says_the_payloads_text(key: str) -> None:
     """The text of the verb that served is the reply, and fields beside it that look like directives call nothing.
 
-    EXE-03 "final text = payload `content` or `text`; directive-like fields (`next_verb`, `action`, …) have no effect there"
+    EXE-03 "Unsupervised path: final text = payload `content` or `text`; directive-like fields (`next_verb`, `action`, …) have no effect there"
     """
     ran: list[str] = []
 
@@ -191,7 +191,7 @@ async def test_an_unsupervised_turn_says_the_payloads_text(key: str) -> None:
 async def test_the_latest_proposals_action_binds() -> None:
     """Of all actions that a planner ever named, in answers, thoughts and earlier steps, each step runs the one of the newest answer.
 
-    EXE-04 "parses the planner reply as a typed model; the binding action is the last trace step's `action`"
+    EXE-04 "Supervisor parses the planner reply as a typed model; the binding action is the last trace step's `action`"
     """
     writing = [
         act("write_down", {"text": text}) | {"thought": f'run {{"tool_id": "write_down", "input": {{"text": "{text}!"}}}}'}
@@ -258,7 +258,8 @@ async def test_an_action_that_is_none_is_not_executed(action: Any, known: bool) 
 async def test_the_models_beside_the_planner_are_asked_in_their_places() -> None:
     """The router is asked once, before the first step; the supervisor after each proposal and before it is carried out.
 
-    EXE-11 "runs each iteration, after planner output and before tool execution/escalation. Input `{planner trace, pending action, observations, budgets}`"
+    EXE-09 "**A router model** sits just before supervised dispatch"
+    EXE-11 "**B supervisor model** runs each iteration, after planner output and before tool execution/escalation. Input `{planner trace, pending action, observations, budgets}`"
     """
     script = steps(call("write_down", text="first"), call("write_down", text="second"), finish("written"))
     notebook = Notebook(script.on("router", routes("react_lite", confidence=1.0)))
@@ -281,7 +282,7 @@ async def test_the_models_beside_the_planner_are_asked_in_their_places() -> None
 async def test_a_supervisor_that_does_not_say_execute_lets_nothing_run(decision: str) -> None:
     """Whatever but execute_action a supervisor model says of a pending action, the action does not run.
 
-    EXE-12 "`execute_action|request_replan|escalate_agent_chain|checkpoint_council|finish`, hard schema validation"
+    EXE-12 "B output ∈ `execute_action|request_replan|escalate_agent_chain|checkpoint_council|finish`, hard schema validation"
     """
     notebook = Notebook(steps(call("write_down", text="x")).on("supervisor", moves(decision)))
     async with House(script=notebook.script, verbs=[notebook.verb()], policy={"supervisor": MODELS["supervisor"]}) as house:

@@ -56,7 +56,7 @@ HALF = {"thought": "done", "finish": True, "action": None, "final_answer": None}
 async def test_a_planner_without_directive_fails_the_turn(planner: Any, code: str) -> None:
     """Prose, a missing action with a missing answer, or a planner step that is not ok, is a typed failure.
 
-    EXE-06 "must not end the loop softly and slide into AgentChain prose"
+    EXE-06 "Missing action + missing final, or a planner step whose status is not ok, must not end the loop softly and slide into AgentChain prose"
     FAIL-04 "never a silent fallback claiming success"
     """
     answer, result = await told(steps(planner), mode="agent")
@@ -138,7 +138,7 @@ async def test_a_supervisor_model_binds_or_fails(decision: Any, planner: Any, ok
 
 
 async def test_the_supervised_loop_is_capped_at_three_steps() -> None:
-    """EXE-16 "max_steps = ctx.max_steps or 3": a planner that never finishes is stopped after three steps, or as many as were asked for."""
+    """EXE-16 "Supervisor loop cap `max_steps = ctx.max_steps or 3`": a planner that never finishes is stopped after three steps, or as many as were asked for."""
     for asked, cap in ((None, 3), (2, 2)):
         answer, result = await told(steps(SUM), mode="agent", max_steps=asked)
         assert answer.reply is not None

@@ -8,11 +8,13 @@ import pytest
 
 from ordain.contracts.conversation import Question
 from ordain.errors import Refused
+from ordain.journal.codec import decode
+from ordain.journal.records import Started
 from ordain.testing import suggests
 from ordain.verbs.functions import verb
 from tests.shapes.lines import holds, script_of
 from tests.shapes.session_laws import broken_at_rest, lawful
-from tests.shapes.talk import House
+from tests.shapes.talk import PRINCIPAL, House, message
 
 SLOW = script_of(holds("slowly"))
 
@@ -108,6 +110,28 @@ async def test_the_newest_edit_counts_though_a_model_is_asked() -> None:
         assert [answer.attached for answer in (first, second)] == ["new_request", "new_request"]
         stale = await house.say("tell me about frogs", edits="m1", ts=150)
         assert (stale.attached, stale.reason) == ("filler", "attach.stale_edit")
+        lawful(house.ordain)
+
+
+async def test_how_a_message_came_is_not_forgotten_on_the_way_through_triage() -> None:
+    """HUB-06 “metadata:{source:"hub_ws", trace_verb}”: the turn and the second decision name both labels, though a model was asked in between."""
+    async with House(script=SLOW.on("triage", suggests("new_request")), policy={"attach": {"ask": "local"}}) as house:
+        await house.send("tell me slowly about cats", mode="agent")
+        await house.quiet()
+        said = message("hm right so suggest it", id="m1")
+        labelled = said.model_copy(update={"message": said.message.model_copy(update={"metadata": {"trace_verb": "chat_general"}})})
+        sent = await house.ordain.runtime.receive(labelled, PRINCIPAL, source="hub_ws")
+        await house.told(sent)
+        assert house.puppet.asked("triage")
+        ((decision, turn),) = house.query("SELECT decision, run FROM transcript WHERE message_id = 'm1'")
+        stored = house.ordain.store.stored(turn)
+        assert stored is not None
+        started = decode(stored.records[0])
+        assert isinstance(started, Started)
+        assert started.flow == "turn"
+        for told in (bytes(decision), bytes(started.input)):
+            assert b'"source":"hub_ws"' in told
+            assert b'"trace_verb":"chat_general"' in told
         lawful(house.ordain)
 
 

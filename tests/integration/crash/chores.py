@@ -123,8 +123,8 @@ async def keep_house(client: Client) -> None:
     runtime = ordain.runtime
 
     async def erase(name: str, gone: str, send: Callable[[], Awaitable[int]]) -> None:
-        """Ask for it unless it was begun: then nobody asks again, whether or not it was acknowledged."""
-        if not scalar(ordain, f"SELECT u.key IS NULL FROM subjects u WHERE u.no = ({gone})"):
+        """Ask for it unless it was begun: then nobody asks again, whether or not it was acknowledged. What is erased has its name no more."""
+        if scalar(ordain, f"SELECT EXISTS (SELECT 1 FROM subjects u WHERE u.no = ({gone}) AND u.key IS NOT NULL)"):
             await client.once(name, send)
 
     async def write_down() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import sys
 import zlib
 from asyncio.subprocess import PIPE
@@ -179,6 +180,53 @@ async def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.Mo
     """When the time is up the process is ended and the document refused, whatever its format."""
     monkeypatch.setattr(documents, "WALL_S", 0.0)
     assert await refused(name, pdf("Some text.") if name.endswith("pdf") else b"Some text.") == "document_too_slow"
+
+
+def running(tmp_path: Path, program: str) -> str:
+    """What stands in for the interpreter: it runs this program, with the arguments of the real one."""
+    spy = tmp_path / "spy"
+    spy.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{program}' \"$4\"\n")
+    spy.chmod(0o755)
+    return str(spy)
+
+
+async def test_a_document_has_so_much_of_the_processor_and_of_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """10 s and 1 GiB, set by the system for the process that reads it, before it reads a byte; and no file may grow."""
+    program = (
+        "import ordain.store.document_formats as formats; from pathlib import Path;"
+        'formats.read_here = lambda *_: {"error": "told", "message": Path("/proc/self/limits").read_text()};'
+        "formats.main()"
+    )
+    monkeypatch.setattr(documents.sys, "executable", running(tmp_path, program))
+    with pytest.raises(InvalidRequest) as error:
+        await DocumentReader().read("a.txt", b"Some text.")
+    limits = {line[:26].strip(): line[26:].split()[:2] for line in error.value.message.splitlines()[1:]}
+    assert limits["Max cpu time"] == ["10", "10"]
+    assert limits["Max address space"] == [str(2**30)] * 2
+    assert limits["Max file size"] == limits["Max core file size"] == ["0", "0"]
+
+
+async def test_a_document_that_uses_up_its_time_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A page whose parsing grows with the square of its depth: the system ends the process at its bound (here 1 s), and the next one is read."""
+    program = "import ordain.store.document_formats as formats; formats.CPU_S = 1; formats.main()"
+    monkeypatch.setattr(documents.sys, "executable", running(tmp_path, program))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with pytest.raises(InvalidRequest, match="too much time or memory") as error:
+        await DocumentReader().read("square.html", b"<div>" * 200_000 + b"x")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert error.value.code == "document_unreadable"
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
+    assert (await DocumentReader().read("next.html", b"<p>Fine.")).sections[0].text.strip() == "Fine."
+
+
+@pytest.mark.parametrize("element", ["div", "b", "table><tr><td"])
+async def test_a_page_that_nests_its_elements_too_deep_is_refused(element: str) -> None:
+    """Up to 256 levels, the page itself and its text among them, are read; one more is refused by its own code, whatever the elements are."""
+    each = 4 if "table" in element else 1  # the parser puts in a tbody
+    fits = (document_formats.DEPTH_MAX - 2) // each
+    assert document_formats.DEPTH_MAX == 256
+    assert (await DocumentReader().read("deep.html", f"<{element}>".encode() * fits + b"words")).sections[0].text.strip() == "words"
+    assert await refused("deeper.html", f"<{element}>".encode() * (fits + 1) + b"words") == "document_too_deep"
 
 
 async def test_the_process_sees_none_of_our_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

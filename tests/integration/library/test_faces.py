@@ -19,7 +19,10 @@ from ordain.app import Extras
 from ordain.cli import main
 from ordain.contracts.access import TokenScope
 from ordain.engines.clock import SystemClock
+from ordain.ports.documents import Document
+from ordain.ports.library import Section
 from ordain.runtime.access import Exposure
+from ordain.runtime.library import Memory
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.server import Face, build_app
 from ordain.server import library as library_routes
@@ -216,6 +219,52 @@ async def test_one_token_leaves_room_for_the_documents_of_others(tmp_path: Path,
             uploads.may_end.set()
             assert (await held).json()["outcome"] == "added"
             assert (await uploads.add("more.txt", 45_000, declared=True, **ann)).json()["outcome"] == "added"
+
+
+class Reading:
+    """Implements ``Documents``: reads one only once it may."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
+        self.begun: list[str] = []
+
+    async def read(self, name: str, content: bytes) -> Document:
+        self.begun.append(name)
+        await self.may_end.wait()
+        return Document(media_type="text/plain", title="", pages=0, sections=(Section(text=content.decode()),))
+
+    async def until(self, *names: str) -> None:
+        """Until these are being read; then it is given time to begin more."""
+        while not set(names) <= set(self.begun):  # noqa: ASYNC110 - announced to nobody
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+async def test_a_token_has_one_place_for_documents(tmp_path: Path, accept: str) -> None:
+    """While one of its documents is read the next ones wait, those of other tokens do not, and the owner has as many places as there are."""
+    async with Ordain(home=tmp_path) as ordain:
+        library, reading = ordain._open_library(), Reading()
+        ordain.runtime.library = Memory(library, reading, library.clear)
+        tokens = Tokens(ordain.runtime.services.tokens, ordain.runtime.services.store, SystemClock())
+        news = [NewToken(name=name, scopes=(TokenScope.MEMORY,), workspaces=("default",)) for name in ("ann", "ben")]
+        of = {new.name: {"Authorization": f"Bearer {(await tokens.create(new, by='me')).secret}"} for new in news} | {"owner": {}}
+        app = build_app(Face(runtime=ordain.runtime, exposure=Exposure(demanded=False)))
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
+            names = ["ann 1", "ann 2", "ann 3", "ben 1", "ben 2", "owner 1", "owner 2"]
+            adding = [
+                asyncio.ensure_future(
+                    http.post("/docs", params={"name": one}, content=one.encode(), headers={**OCTETS, "Accept": accept, **of[one[:-2]]})
+                )
+                for one in names
+            ]
+            await reading.until("ann 1", "ben 1", "owner 1", "owner 2")
+            assert sorted(reading.begun) == ["ann 1", "ben 1", "owner 1", "owner 2"]
+            reading.may_end.set()
+            answers = [json.loads((await one).text.splitlines()[-1]) for one in adding]
+            assert [one["outcome"] for one in answers] == ["added"] * len(names)
+            assert reading.begun.index("ann 2") < reading.begun.index("ann 3")
 
 
 async def test_documents_over_http(http: httpx.AsyncClient) -> None:

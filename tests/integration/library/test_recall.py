@@ -14,7 +14,7 @@ import pytest
 from ordain import Ordain
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.moments import moment
-from ordain.contracts.verbs import Trust
+from ordain.contracts.verbs import Trust, VerbRequest
 from ordain.errors import Erased, InvalidRequest, Transient
 from ordain.ports.library import ItemKind, LibrarySearch, NewItem, Section
 from ordain.ports.store import Operation
@@ -89,6 +89,21 @@ async def test_a_repeated_call_writes_no_second_entry(ordain: Ordain) -> None:
     calls = [LeafCall(spec=spec, args={"text": "Once."}, key="k", attempt=attempt, timeout_s=9) for attempt in (1, 2)]
     first, second = [(await ordain.runtime.services.verbs.run(call)).output for call in calls]  # pyright: ignore[reportAttributeAccessIssue]
     assert (second["collapse_id"], second["outcome"]) == (first["collapse_id"], "same")
+
+
+async def test_what_a_tokens_runs_write_counts_for_the_token(tmp_path: Path) -> None:
+    """Whoever asks for the run, in whichever workspace: beyond its bound the verb fails and says so; for another token and the owner it goes on."""
+    (tmp_path / "policy.toml").write_text(f"version = 1\n[memory]\ntoken_bytes = {2 * library_units.PASSAGE_BYTES}\n")
+    async with Ordain(home=tmp_path) as ordain:
+
+        async def written(principal: str, workspace: str = "default") -> Any:
+            request = VerbRequest(verb_id="collapse.write_entry", payload={"text": f"Written for {principal}."}, caller="python")
+            accepted = await ordain.runtime.accept(request, principal, workspace)
+            reply = ordain.runtime.response(await ordain.runtime.wait(accepted.run))
+            return reply["error"]["code"] if reply["error"] else reply["output"]["outcome"]
+
+        of = [("token:a", "default"), ("token:a", "other"), ("token:a", "default"), ("token:b", "default"), ("local:owner", "default")]
+        assert [await written(*one) for one in of] == ["added", "added", "quota_spent", "added", "added"]
 
 
 async def test_trust_is_as_low_as_the_least_trusted_fragment(ordain: Ordain) -> None:

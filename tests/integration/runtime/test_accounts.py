@@ -206,6 +206,22 @@ async def test_what_a_suggestion_costs_is_charged_and_told(tmp_path: Path) -> No
         assert all_replay(house)
 
 
+@pytest.mark.parametrize(("mode", "agent"), [("brain", "chat_general"), ("agent", "agent_runtime")])
+async def test_a_turn_works_for_its_modes_entry(mode: str, agent: str) -> None:
+    """B-03 “policy (quotas, lanes) keys only on known values”: whatever verb a message names, known or made up, it begins no account of its own."""
+    async with House(
+        script=script_of(), policy={"budget": {"run_tokens": RUN_TOKENS, "agent": {"tokens": 9 * RUN_TOKENS, "per": "ever"}}}
+    ) as house:
+        for verb in ("brain.chat", "evil-1", "evil-2"):
+            await house.say("Hello there, what is a lamp?", mode=mode, verb=verb)
+        await house.say("And what is a candle, please?", mode=mode)
+        assert [name for (name,) in house.query("SELECT name FROM accounts")] == [f"agent:{agent}"]
+        span = SpendingSpan(workspace="default", since=0, until=2**62, slack_us=0)
+        groups = (await spent(house.ordain.runtime.search, house.ordain.kinds, By.AGENT, span)).groups
+        assert set(groups) == {agent}
+        assert all_replay(house)
+
+
 def stored_here(found: Settings) -> Ordain:
     """An Ordain over the settings' folder, whose model finishes at once."""
     profile = ModelProfile(provider="scripted", model="scripted", script="in memory")

@@ -332,7 +332,7 @@ async def test_a_model_that_its_neighbour_overtakes_keeps_its_circuit(tmp_path: 
 async def test_an_open_circuit_sends_nothing(tmp_path: Path) -> None:
     """After as many faults as policy names nothing more goes out; the next model serves, and the header says why.
 
-    LLM-04: "Provider/profile/model fallback is automatic and policy-driven", FAIL-03: "policy fallback is attempted before any user-visible failure"
+    LLM-04: "Provider/profile/model fallback is automatic and policy-driven", FAIL-03: "Model failure → policy fallback is attempted before any user-visible failure"
     """
     down, good = Model(failing(ModelErrorCode.OVERLOADED)), Model(lambda _: answer())
     tables = {"breaker": {"failures": 2, "window_s": 60, "open_s": 60}, "fallback": {"backoff_ms": 0, "wait_max_ms": 1}}
@@ -497,7 +497,7 @@ async def test_what_the_input_is_to_blame_for_is_not_tried_elsewhere(code: Model
 async def test_each_attempt_shows(tmp_path: Path) -> None:
     """A failed attempt, what followed from it and who answered stand in the header, each with its reason.
 
-    B-28: "each attempt carries a reason code and shows in metadata/header", LLM-05: "Manual mid-task model hopping is not the default path"
+    B-28: "Automatic, but each attempt carries a reason code and shows in metadata/header", LLM-05: "Manual mid-task model hopping is not the default path"
     """
     models = {"first": Model(failing(ModelErrorCode.QUOTA_EXCEEDED)), "second": Model(lambda _: answer())}
     async with house(tmp_path, models) as ordain:

@@ -6,6 +6,7 @@ the answer, anything else a good answer with the key in it. Everything that was 
 
 import base64
 import json
+import socketserver
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -96,3 +97,34 @@ def content(key: str) -> str:
 
 def pieces(text: str) -> list[str]:
     return [text[start : start + 7] for start in range(0, len(text), 7)]
+
+
+class EchoMailServer:
+    """A mail server on loopback that refuses every login with all that it was told; ``logins`` are those."""
+
+    def __init__(self) -> None:
+        self.logins: list[str] = []
+        place = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                self.wfile.write(b"220 echo\r\n")
+                for line in self.rfile:
+                    if line.startswith(b"AUTH PLAIN "):
+                        told = base64.b64decode(line.split()[2]).decode().replace("\0", " ")
+                        place.logins.append(told)
+                        self.wfile.write(f"535 {line.decode().strip()} is {told}\r\n".encode())
+                    else:
+                        self.wfile.write(b"221 bye\r\n" if line.startswith(b"QUIT") else b"250-echo\r\n250 AUTH PLAIN\r\n")
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.shutdown()
+        self._server.server_close()

@@ -26,10 +26,12 @@ from websockets.asyncio.client import connect
 
 from ordain.cli import main
 from tests.e2e.proposals import ask
-from tests.integration.secrets.echo_server import EchoServer
+from tests.integration.secrets.echo_server import EchoMailServer, EchoServer
 
 PATIENCE_S = 60.0
 KEYS = ("env", "file", "named", "claude", "gemini", "verb")
+MAIL = "mail"
+"""A password that is sent to no endpoint of models, but to a mail server."""
 HOUSE = Path(__file__).with_name("house.py")
 WORDS = ("a good answer", "echo-refusal", "echo-overload", "echo-cut")
 LEAKING = {"leak_raised": {}, "leak_declared": {}, "leak_returned": {}, "leak_async": {"text": "x"}, "leak.http": {}}
@@ -48,6 +50,13 @@ provider = "openai"
 model = "m"
 base_url = "{url}"
 key_env = "PLANTED_KEY"
+[mail]
+host = "127.0.0.1"
+port = {mail}
+security = "none"
+from = "ordain@example.org"
+user = "postmaster"
+password_env = "PLANTED_MAIL"
 [models.claude]
 provider = "anthropic"
 model = "m"
@@ -237,7 +246,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     """A house full of secrets after everything in it was made to give them away."""
     home = tmp_path_factory.mktemp("planted")
     place = Planted(home)
-    place.secrets = {name: f"sk-{name}-{secrets.token_hex(16)}" for name in KEYS}
+    place.secrets = {name: f"sk-{name}-{secrets.token_hex(16)}" for name in (*KEYS, MAIL)}
     (home / "second.key").write_text(f"{place.secrets['file']}\n", encoding="utf-8")
     (home / "policy.toml").write_text(POLICY, encoding="utf-8")
     environment = {
@@ -250,9 +259,10 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
         "PLANTED_VERB": place.secrets["verb"],
         "PLANTED_CLAUDE": place.secrets["claude"],
         "PLANTED_GEMINI": place.secrets["gemini"],
+        "PLANTED_MAIL": place.secrets["mail"],
     }
-    with EchoServer() as endpoint, pytest.MonkeyPatch.context() as patch:
-        (home / "ordain.toml").write_text(TOML.format(url=endpoint.url), encoding="utf-8")
+    with EchoServer() as endpoint, EchoMailServer() as mail, pytest.MonkeyPatch.context() as patch:
+        (home / "ordain.toml").write_text(TOML.format(url=endpoint.url, mail=mail.port), encoding="utf-8")
         (home / "verbs").mkdir()
         (home / "verbs" / "leak.http.yaml").write_text(HTTP_VERB.format(url=endpoint.url), encoding="utf-8")
         for name, value in environment.items():
@@ -276,13 +286,14 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
         place.keep("stdout", printed)
         place.keep("log", (home.parent / "planted.log").read_bytes())
         place.keep("prompts", "\n".join(endpoint.asked))
-        place.sent = set(" ".join(endpoint.keys).split())
+        place.sent = set(" ".join([*endpoint.keys, *mail.logins]).split())
     return place
 
 
 def test_everything_was_made_to_leak(planted: Planted) -> None:
     """The search has something to find: each key reached the endpoint, each verb raised, libraries spoke at level debug, and secrets were struck out."""
-    assert {planted.secrets[name] for name in KEYS} <= planted.sent
+    assert {planted.secrets[name] for name in (*KEYS, MAIL)} <= planted.sent
+    assert b"login_refused" in planted.outputs["command doctor"]
     log, prompts = planted.outputs["log"].decode(), planted.outputs["prompts"].decode()
     assert " DEBUG " in log
     assert "httpcore" in log

@@ -120,6 +120,11 @@ async def test_what_cannot_be_read_can_be_erased(ordain: Ordain, http: httpx.Asy
     left = "SELECT count(*) FROM {} WHERE body IS NOT NULL{}"
     assert ordain.store.query(left.format("transcript", "")) == [(0,)]
     assert ordain.store.query(left.format("records", " AND kind NOT IN ('ended', 'note')")) == [(0,)]
+    if address.startswith("/sessions"):  # its id was taken from it as well
+        gone = await http.post(address, json={"why": "again"})
+        assert (gone.status_code, gone.json()["code"]) == (404, "session_not_found")
+        ((named,),) = ordain.store.query("SELECT id FROM sessions")
+        address = f"/sessions/{named}/erase"
     assert (await http.post(address.format(run=run), json={"why": "again"})).json()["records"] == 0
 
 

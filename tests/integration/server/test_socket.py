@@ -140,15 +140,20 @@ async def test_a_frame_is_acknowledged_and_answered(place: Place) -> None:
         assert [(event["event"], event["seq"]) for event in (await heard(client), await heard(client))] == [("accepted", 3), ("message", 3)]
 
 
-@pytest.mark.parametrize(("mode", "label"), [("brain", "chat_general"), ("agent", "task_execution"), ("council", "council_deliberation")])
+@pytest.mark.parametrize(
+    ("mode", "label"),
+    [("brain", "chat_general"), ("agent", "task_execution"), ("council", "council_deliberation"), ("", "chat_general")],
+)
 async def test_the_label_of_a_frame_selects_nothing(place: Place, mode: str, label: str) -> None:
-    """The label that a frame gets stands with its message; the turn enters by the mode's own verb.
+    """The label that a frame gets by its mode stands with its message; the turn enters by the mode's own verb.
 
+    HUB-04 "WS backend reads `mode` (default `brain`) and derives a trace verb: brain→`chat_general`, agent→`task_execution`, council→`council_deliberation`"
     GW-01 "applies only to `mode=brain` with verb absent"
     HUB-05 "never selects execution"
     """
     async with place.socket("?session=s1") as client:
-        await say(client, "hi", mode=mode)
+        await say(client, "hi", **({"mode": mode} if mode else {}))
+        mode = mode or "brain"
         reply = (await until(client, "reply"))[-1]
         entry = (await place.face.runtime.conversation.transcript("default", "s1", after=0, limit=1))[0]
         assert json.loads(entry.body or b"")["metadata"] == {"trace_verb": label}
@@ -157,10 +162,80 @@ async def test_the_label_of_a_frame_selects_nothing(place: Place, mode: str, lab
         assert (mode.encode() + b"_runtime" in journal) == (mode != "brain")
 
 
+async def test_every_door_leads_to_one_message(place: Place) -> None:
+    """What is kept of a message is of one shape and says the same, whichever address it came by; of what a canonical message carries nothing is lost.
+
+    ING-01 "All endpoints map to ONE canonical message of 5 parts: `sessionId`, `userId`, `channel`, `message`, `context`"
+    ING-03 "`message` carries text, attachments, metadata"
+    ING-04 "`context` carries reply references, locale, routing hints"
+    """
+    hints = {"mode": "brain", "max_steps": 2}
+    doors: dict[str, tuple[str, dict[str, Any]]] = {
+        "canonical": ("/messages", {"userId": "ada", "message": {"text": "hi"}, "context": {"routingHints": hints}}),
+        "hub": ("/api/chat", {"user_id": "ada", "text_input": "hi", "options": {"max_steps": 2}}),
+        "gateway": ("/v1/cortex/chat", {"user_id": "ada", "prompt": "hi", "options": {"max_steps": 2}}),
+    }
+    async with place.socket("?session=socket") as client, place.http as http:
+        await say(client, "hi", user_id="ada", options={"max_steps": 2})
+        await until(client, "reply")
+        for session, (address, body) in doors.items():
+            answered = await http.post(address, json={**body, "sessionId" if session == "canonical" else "session_id": session})
+            assert answered.status_code == 200
+        whole = {
+            "message": {
+                "text": "quick",
+                "attachments": [{"name": "a.png", "mediaType": "image/png", "sizeBytes": 3}],
+                "metadata": {"k": [1]},
+            },
+            "context": {"replyTo": "t-0", "threadRef": "t:9", "locale": "de-AT", "routingHints": hints},
+        }
+        await http.post("/messages", json={"sessionId": "whole", "userId": "ada", "channel": "telegram", **whole})
+    kept = dict[str, Any]()
+    for session in ("socket", *doors, "whole"):
+        entry = (await place.face.runtime.conversation.transcript("default", session, after=0, limit=1))[0]
+        kept[session] = {"channel": entry.channel, "author": entry.author, **json.loads(entry.body or b"")}
+    assert kept.pop("whole") == {
+        "channel": "telegram",
+        "author": "ada",
+        "user": "ada",
+        "text": "quick",
+        "metadata": {"k": [1]},
+        "attachments": [{"name": "a.png", "media_type": "image/png", "size_bytes": 3}],
+        "context": {"reply_to": "t-0", "thread_ref": "t:9", "locale": "de-AT", "routing_hints": {"max_steps": 2}},
+    }
+    for one in kept.values():
+        one.pop("metadata", None)  # a label of the hub's
+    assert (
+        list(kept.values())
+        == [{"channel": "web", "author": "ada", "user": "ada", "text": "hi", "context": {"routing_hints": {"max_steps": 2}}}] * 4
+    )
+
+
+@pytest.mark.parametrize("mode", ["brain", "agent", "council"])
+async def test_each_door_says_which_it_was(place: Place, mode: str) -> None:
+    """What is decided of a message, and its turn, name the door it came by: the socket, HTTP, or what a client of the gateway calls itself.
+
+    HUB-06 “metadata:{source:"hub_ws", trace_verb}”
+    """
+    async with place.socket("?session=hub_ws") as client, place.http as http:
+        await say(client, "hi", mode=mode)
+        await until(client, "reply")
+        await http.post("/api/chat", json={"text_input": "hi", "mode": mode, "session_id": "hub_http"})
+        await http.post("/v1/cortex/chat", json={"prompt": "hi", "mode": mode, "session_id": "mine", "metadata": {"source": "mine"}})
+    label = {"brain": "chat_general", "agent": "task_execution", "council": "council_deliberation"}[mode]
+    for door in ("hub_ws", "hub_http", "mine"):
+        entry, reply = await place.face.runtime.conversation.transcript("default", door, after=0, limit=2)
+        assert json.loads(entry.decision or b"")["source"] == door
+        started = (await place.face.runtime.view(reply.run)).stored.records[0].body or b""
+        told = json.loads(started)["input"]["message"]
+        assert (told["text"], told.get("mode", "brain"), told["source"]) == ("hi", mode, door)
+        assert told["trace_verb"] == label
+
+
 async def test_verbs_mean_the_same_as_over_http(place: Place) -> None:
     """One verb is the override, several restrict, two that disagree are refused: on the socket as on HTTP.
 
-    B-33 "same on WS and HTTP"
+    B-33 "same on WS and HTTP (original WS ignored the single case)"
     """
     async with place.socket("?session=s1") as client:
         await say(client, "2 + 3", verbs=["math.evaluate"])

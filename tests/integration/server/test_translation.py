@@ -62,11 +62,15 @@ def test_the_trace_verb_is_a_label(mode: str, label: str) -> None:
     """Each mode has its label, it stands in the metadata, and no place that selects anything holds it.
 
     HUB-04 "brain→`chat_general`, agent→`task_execution`, council→`council_deliberation`"
-    HUB-06 “metadata:{source:"hub_ws", trace_verb}”
+    HUB-08 "Brain/agent/council requests differ primarily by `mode`; `verb` is normally unset"
+    HUB-06 “WS request to gateway = `CortexChatRequest{prompt, mode, …, metadata:{source:"hub_ws", trace_verb}}`”
     """
     chat = chat_of_hub(HubChat.model_validate({"text_input": "hi", "mode": mode, "session_id": "s1"}), HUB_WS)
+    assert isinstance(chat, CortexChatRequest)
     assert chat.metadata == {"source": "hub_ws", "trace_verb": label}
     assert (chat.verb, chat.prompt, str(chat.mode)) == (None, "hi", mode)
+    plain = chat_of_hub(HubChat.model_validate({"text_input": "hi", "session_id": "s1"}), HUB_WS)
+    assert chat.model_copy(update={"mode": plain.mode, "metadata": plain.metadata}) == plain
     message = canonical(client_request(chat), "s1")
     assert message.message.metadata == {"trace_verb": label}
     assert (message.context.routing_hints.verb, message.context.routing_hints.allowed_verbs) == (None, [])
@@ -88,7 +92,7 @@ def test_a_verb_that_is_named_twice_differently_is_refused() -> None:
 def test_a_client_request_refuses_what_it_does_not_know() -> None:
     """The orchestrator's shape takes no field that it has not.
 
-    ORC-01 "validates the payload as `CortexClientRequest`"
+    ORC-01 "Orch entry validates the payload as `CortexClientRequest`"
     """
     client = client_request(CortexChatRequest(prompt="hi", trace_id="t-1"))
     assert (client.verb, client.packs, client.context.user_message, client.context.trace_id) == (None, ["executive_pack"], "hi", "t-1")

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ordain.app import Ordain
+from ordain.contracts.floor import stays_inside
 from ordain.contracts.verbs import VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
@@ -476,6 +477,15 @@ async def test_a_private_read_stays_inside(server: Server) -> None:
     for addresses in (["93.184.216.34"], ["127.0.0.1", "93.184.216.34"]):
         failed = await failure(named(server), access=HttpAccess(resolver=resolving(addresses)), item_id="1")
         assert (failed.code, server.asked) == ("public_address", [])
+
+
+async def test_a_private_write_stays_inside(server: Server) -> None:
+    """So does a write that is declared private for a private host; one that says that it sends goes wherever its host is."""
+    public = HttpAccess(resolver=resolving(["93.184.216.34"]))
+    write = {"effect": "private", "http_method": "PUT", "http_url": "http://crm.test/items/{item_id}", "http_hosts": ["crm.test"]}
+    failed = await failure(spec(server, **write), access=public, item_id="1")
+    assert (failed.code, failed.happened, server.asked) == ("public_address", False, [])
+    assert not stays_inside(spec(server, **{**write, "effect": "admin"}))
 
 
 async def test_nobody_there_did_not_happen() -> None:

@@ -17,7 +17,8 @@ from ordain.flows.triage.kind import TRIAGE, TRIAGE_3
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.kind import TURN, TURN_3
 from ordain.flows.turn.router import router_prompt
-from ordain.journal.records import Raw, raw
+from ordain.journal.records import Label, Raw, raw
+from ordain.rules.entry import ENTRY_OF
 from tests.unit.flows.house import shipped
 
 names = st.lists(st.sampled_from(["math.evaluate", "extract_facts", "no_such_verb"]), max_size=2).map(tuple)
@@ -72,10 +73,11 @@ def test_a_turns_input_is_shorter_than_field_beside_field(one: Commission) -> No
 
 @given(commissions)
 def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission) -> None:
-    """Of one message every version says the same, to others and to its router."""
+    """Of one message every version says the same to its router; whom a turn works for is the verb's name in older ones, and the mode's entry since."""
     old, new = TURN_3.decode_input(raw(flat(one))), TURN.decode_input(commissioned(TURN, one))
     assert old == flat(one)
-    assert TURN_3.label(old) == TURN.label(new)
+    assert TURN_3.label(old) == Label(agent=one.message.verb or ENTRY_OF[one.message.mode], after=one.after)
+    assert TURN.label(new) == Label(agent=ENTRY_OF[one.message.mode], after=one.after)
     assert TURN_3.grant(old, shipped()) == TURN.grant(new, shipped())
     assert router_prompt(old, "verb") == router_prompt(new, "verb")
 

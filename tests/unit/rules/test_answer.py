@@ -24,6 +24,7 @@ from ordain.rules.answer import (
     fits,
 )
 from ordain.rules.decision import FACTS_BYTES, Decision
+from ordain.wording.cues import Cues
 from ordain.wording.table import Table
 from ordain.wording.wording import Wording, compiled, first_wording
 from tests.unit.rules.given import decided
@@ -95,6 +96,24 @@ def test_the_wording_that_is_given_decides() -> None:
     sure = compiled(Table.of([("yes", ["knofi"])]))
     assert asked(ExpectedType.YES_NO, "knofi", sure).outcome == YesOrNo(yes=True)
     assert asked(ExpectedType.YES_NO, "yes", sure).outcome == Unfit()
+
+
+@pytest.mark.parametrize(
+    ("cues", "answers"),
+    [
+        (Cues(words=3), True),
+        (Cues(words=3, filler=1), True),
+        (Cues(words=3, filler=2), False),
+        (Cues(words=3, filler=2, yes=True), True),
+        (Cues(words=3, filler=2, no=True), True),
+        (Cues(words=3, question=True), False),
+        (Cues(words=3, order=True), False),
+        (Cues(), False),
+    ],
+)
+def test_which_wording_is_a_free_answer(cues: Cues, answers: bool) -> None:
+    """What says something; not thanks alone, a question, a task of its own, or nothing."""
+    assert fits(ExpectedType.FREEFORM, cues) == answers
 
 
 def test_what_is_no_answer_has_no_value() -> None:

@@ -409,6 +409,39 @@ def test_a_model_stops_only_what_the_wording_grades(suggests: str, stop: int, st
         assert outcome.thread == 2
 
 
+@pytest.mark.parametrize(
+    ("cues", "outcome"),
+    [
+        (Cues(words=5, whole=True, hold=True), Override(thread=2, stop=True)),
+        (Cues(words=5, whole=True, steer=1), Override(thread=2, stop=False)),
+        (Cues(words=5, whole=True, stop=1, steer=1), Override(thread=2, stop=True)),
+        (Cues(words=5, whole=True), NewRequest()),
+        (Cues(words=5, stop=1), Override(thread=2, stop=True)),
+        (Cues(words=5, steer=1), Override(thread=2, stop=False)),
+        (Cues(words=5, stop=1, steer=1), Override(thread=2, stop=False)),
+        (Cues(words=5), NewRequest()),
+    ],
+)
+def test_what_a_suggested_override_does(cues: Cues, outcome: AttachOutcome) -> None:
+    """A bare wait, or a graded stop, only stops; what may say something new is handed on; of words that grade neither it is none."""
+    facts = AttachFacts(
+        cues=cues,
+        threads=(ThreadFact(id=2, status="in_progress", live=True),),
+        suggests=str(Attached.OVERRIDE),
+        suggested_thread=2,
+        confidence=1.0,
+    )
+    assert decided(ATTACH, facts, None, Policy(version=1)).outcome == outcome
+
+
+def test_of_many_questions_two_are_offered() -> None:
+    """An answer that fits three is asked back about the first two of them."""
+    asking = tuple(ThreadFact(id=n, status="waiting_for_user", live=True, asks="yes_no", fits=True) for n in (3, 1, 2))
+    decision = decided(ATTACH, AttachFacts(cues=Cues(words=1, whole=True, yes=True), threads=asking), None, Policy(version=1))
+    first, second = (MessageReading(attached=Attached.ANSWER, thread=n) for n in (3, 1))
+    assert (decision.outcome, decision.reason) == (Repair(a=first, b=second), AttachReason.AMBIGUOUS)
+
+
 def test_what_leaves_nothing_open_asks_no_model() -> None:
     """Where the wording allows a new request alone, no model is asked about it."""
     long = Cues(words=60, whole=True, question=True)

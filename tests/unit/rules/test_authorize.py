@@ -105,6 +105,17 @@ def test_deny_wins(name: str, data: st.DataObject) -> None:
     assert decision == Decision(outcome=Deny("denied"), reason=AuthorizeReason.INACTIVE)
 
 
+@given(facts, arguments, catalogs())
+def test_what_settings_do_not_configure_is_denied(facts: AuthorizeFacts, args: dict[str, Any], found: Any) -> None:
+    """A verb that the catalog names as unconfigured is never allowed, and its denial says so where nothing is said before."""
+    without = found.changed(unconfigured=[facts.verb])
+    decision = authorize(facts, args, without, found.policy)
+    assert isinstance(decision.outcome, Deny)
+    if facts.verb in found.verbs and facts.in_scope and not facts.lacks:
+        assert decision.reason is AuthorizeReason.NOT_CONFIGURED
+    assert found.digest != without.digest
+
+
 @given(arguments, catalogs(st.just(VerbEffect.EGRESS)))
 def test_egress_sends_only_what_was_declared(args: dict[str, Any], found: Any) -> None:
     """An egress call is allowed only if each argument is exactly its fixed value and exactly a member of its declared list."""

@@ -86,7 +86,7 @@ def test_an_object_is_not_taken_out_of_a_list(value: Any, before: str, within: s
 
 @pytest.mark.parametrize("beside", ["[1]", "[[1, 2], []]", '["a"]', "[]"])
 def test_a_list_beside_the_object_is_prose(beside: str) -> None:
-    """Before it or after it; a second object is not, nor one within such a list."""
+    """B-26 "a list beside it that it is no part of counts as prose": before it or after it; a second object is not, nor one within such a list."""
     for text in (f'{beside} {{"a": 1}}', f'{{"a": 1}} {beside}', f'{{"a": 1}}\n{beside}\n'):
         assert parse_object(text) == Parsed(value={"a": 1}, size_bytes=len(text))
     for text in (f'{beside} {{"a": 1}} {{}}', f'{{"a": 1}} [{{}}] {beside}'):
@@ -152,6 +152,14 @@ def test_prose_that_begins_with_a_number_is_prose(opening: str) -> None:
 def test_nesting_is_total(text: str, start: int) -> None:
     """Nesting is a number for any text and place."""
     assert 0 <= nesting(text, start) <= max(1, len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"), [('"x"', 1), ("{}", 1), ('{"a": 1}', 1), ("[1, 2]", 1), ('{"a": {}}', 2), ('{"a": "{["}', 1), ("[[], [[]]] [[[[", 3)]
+)
+def test_how_deep_a_value_nests(text: str, deep: int) -> None:
+    """The value itself is one; brackets in texts, and what follows, do not count."""
+    assert nesting(text) == deep
 
 
 @given(st.one_of(st.text(), json_like))

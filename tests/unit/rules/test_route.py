@@ -110,7 +110,11 @@ def test_a_lower_class_is_no_more_under_the_shipped_table(facts: RouteFacts, pro
 
 @given(states, proposals, policies)
 def test_only_an_exact_suggestion_counts(facts: RouteFacts, proposal: Any, policy: Policy) -> None:
-    """EXE-10 "a strict enum object": three keys, a known path and class, a confident number; else the reason is router_rejected."""
+    """Three keys, a known path and class, a confident number; else the reason is router_rejected.
+
+    EXE-10 "A output is a strict enum object `{path: direct|react_lite|agent_chain|council, confidence, budget_class}`"
+    """
+    assert {str(path) for path in Path} == {"direct", "react_lite", "agent_chain", "council"}
     routed, reason = route(facts, proposal, policy)
     if reason is RouteReason.SUGGESTED:
         assert isinstance(proposal, Parsed)

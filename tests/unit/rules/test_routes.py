@@ -83,7 +83,7 @@ def meets(route: LaneRoute, facts: LaneFacts) -> bool:
 def test_the_first_row_that_fits_decides(facts: LaneFacts, table: list[LaneRoute], planner: Lane, verb: Lane) -> None:
     """A call gets the lane and the reason of the first row that fits, else its purpose's.
 
-    RTE-01: "Policy resolves a model lane per turn", LLM-06: "Every lane decision and every fallback is logged with a typed reason code"
+    RTE-01: "Policy resolves a model lane per turn: `local|worker|brain`", LLM-06: "Every lane decision and every fallback is logged with a typed reason code"
     """
     policy = Policy(version=1, lanes=LanesPolicy(planner=planner, verb=verb, profiles=ALL, routes=table))
     decision = decided(LANE, facts, OF_PURPOSE[facts.purpose], policy)

@@ -133,6 +133,26 @@ def test_fewer_tools_and_tighter_bounds_never_allow_more(proposal: Parsed, offer
         assert after == step(proposal, offered, policy)
 
 
+def test_size_and_depth_are_bounds() -> None:
+    """Exactly what policy permits is read; one byte or one level more is refused by what it is, and never taken for a step."""
+    bounds = Policy(version=1).step
+
+    def answer(depth: int, size: int) -> Decision[Any]:
+        structured: dict[str, Any] = {}
+        for _ in range(depth - 3):  # the directive, the answer, and what is in it
+            structured = {"in": structured}
+        value = {"thought": "", "finish": True, "action": None, "final_answer": {"content": "Yes.", "structured": structured}}
+        return step(Parsed(value=value, size_bytes=size), {}, Policy(version=1))
+
+    assert answer(bounds.max_depth, bounds.max_bytes).reason is StepReason.FINISH
+    for told, reason in (
+        (answer(bounds.max_depth, bounds.max_bytes + 1), ProposalReason.TOO_LARGE),
+        (answer(bounds.max_depth + 1, bounds.max_bytes), ProposalReason.TOO_DEEP),
+    ):
+        assert isinstance(told.outcome, Invalid)
+        assert told.reason is reason
+
+
 @given(parsed, st.sets(st.sampled_from(NAMES)))
 def test_no_tools_no_call(proposal: Parsed, registered: set[str]) -> None:
     """PLN-26 "Only tools in this run's `toolset` may be used": with an empty toolset nothing is called, whatever is registered."""

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.floor import raised
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
-from ordain.runtime.calls import NOT_STARTED, call_verb, recover_verb, result_of, too_late, withdrawn
+from ordain.runtime.calls import NOT_STARTED, OnBehalf, call_verb, recover_verb, result_of, too_late, withdrawn
 from ordain.runtime.services import Catalogs, Counters
 from ordain.testing import catalog_of
 from tests.unit.runtime.test_streams import RUN
@@ -25,6 +26,7 @@ from tests.unit.runtime.test_streams import RUN
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
 ANY = {"type": "object"}
 NOW = 1_000_000
+BY = OnBehalf(key="the key", run=RUN, principal="token:ci")
 EFFECTS = [VerbEffect.READ, VerbEffect.PRIVATE]
 
 
@@ -119,12 +121,21 @@ def other_request(path: str) -> VerbSpec:
     )
 
 
+BELOW = spec(
+    effect=VerbEffect.PRIVATE,
+    arguments={"text": {"role": "content"}},
+    http={"method": "PUT", "url": "https://example.test/items", "hosts": ["example.test"]},
+)
+"""As builds stored it that knew no floor."""
+
+
 @pytest.mark.parametrize(
     ("pinned", "current", "says"),
     [
         (spec(), spec(description="Do it otherwise."), None),
         (spec(), None, "unknown"),
-        (spec(), spec(effect=VerbEffect.PRIVATE), "declares effect private"),
+        (spec(), spec(effect=VerbEffect.PRIVATE), "has effect private"),
+        (BELOW, raised(BELOW), "has effect send"),
         (spec(), spec(input_schema={**SCHEMA, "required": ["text", "why"], "properties": {"text": {}, "why": {}}}), "invalid"),
         (other_request("a"), other_request("b"), "another request"),
         (other_request("a"), other_request("a"), None),
@@ -158,7 +169,7 @@ async def attempt(
     pinned = catalog_of(verbs=specs)
     made = call or verb_call()
     if not recover:
-        return await call_verb(services(pinned, leaf, current), pinned, made, "the key", RUN)
+        return await call_verb(services(pinned, leaf, current), pinned, made, BY)
 
     async def decide(happened: Happened) -> RecoverOutcome:
         facts = RecoverFacts(
@@ -166,7 +177,7 @@ async def attempt(
         )
         return decide_recover(facts, None, pinned.policy).outcome
 
-    return await recover_verb(services(pinned, leaf, current), pinned, made, "the key", RUN, decide)
+    return await recover_verb(services(pinned, leaf, current), pinned, made, BY, decide)
 
 
 async def test_one_attempt_with_what_is_left_of_the_time() -> None:
@@ -175,7 +186,7 @@ async def test_one_attempt_with_what_is_left_of_the_time() -> None:
     assert await attempt([spec()], leaf, verb_call(deadline=NOW + 250_000, attempt=2)) == VerbReturned(output={"text": "done"})
     (made,) = leaf.calls
     assert (made.key, made.attempt, made.timeout_s, made.args) == ("the key", 2, 0.25, {"text": "x"})
-    assert (made.workspace, made.session, made.run) == (RUN.workspace, RUN.session, RUN.id)
+    assert (made.workspace, made.session, made.run, made.principal) == (RUN.workspace, RUN.session, RUN.id, "token:ci")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.verbs import VerbEffect
+from ordain.contracts.verbs import TrustClass, VerbEffect
 from ordain.errors import ConfigurationError
+from ordain.runtime.reloader import MESSAGE_MAX, problem_of
 from ordain.verbs.folder import FILE_BYTES_MAX, load_folder
 
 VERB = """\
@@ -167,3 +168,50 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     """A missing folder is a configuration error with its name."""
     assert "nowhere" in refusal(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("said", ["trust_class: native\n", "declared_effect: read\n", "trust_class: plugin\n"])
+def test_no_file_says_where_it_comes_from(tmp_path: Path, said: str) -> None:
+    """What Ordain itself finds of a verb is no key of a file, whatever its value; an operator's verb is a skill."""
+    write(tmp_path, extra=said)
+    assert "which no file says" in refusal(tmp_path)
+    write(tmp_path)
+    assert load_folder(tmp_path).specs["tell"].trust_class is TrustClass.SKILL
+
+
+HOSTILE = {
+    "anchors": "a: &a [x, x]\nb: [*a, *a, *a]\n",
+    "tag": "name: !!python/object/apply:os.system [id]\n",
+    "merge": "<<: {effect: read}\n",
+    "two documents": "name: tell\n---\nname: other\n",
+    "deep": "input_schema: " + "{a: " * 200 + "1" + "}" * 200 + "\n",
+    "deep in short": "[" * 100_000,
+    "control": "name: \x00tell\n",
+    "number": "timeout_ms: 1" + "0" * 400 + "\n",
+    "nan": "timeout_ms: .nan\n",
+    "line end in the id": 'name: "tell\\n"\n',
+    "line end in a tool": 'name: tell\ndescription: d\neffect: read\nreconcile: "a\\nb"\n',
+    "effect": "name: tell\ndescription: d\neffect: [read]\n",
+    "long description": "name: tell\neffect: read\ndescription: " + "d" * 5000 + "\n",
+    "many scopes": "name: tell\neffect: read\ndescription: d\nscopes: [" + ", ".join(["memory"] * 5000) + "]\n",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_files_are_refused_typed(tmp_path: Path, text: str) -> None:
+    """Whatever a file holds it is a verb or a typed refusal that names it, never another exception, and nothing of it is run."""
+    (tmp_path / "tell.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"tell\.yaml") as error:
+        load_folder(tmp_path)
+    assert error.value.code in {"invalid_verb", "invalid_yaml"}
+    assert len(problem_of(error.value).message) <= MESSAGE_MAX
+
+
+def test_a_name_with_line_ends_makes_no_lines(tmp_path: Path) -> None:
+    """A file may be named so that its name reads as lines of a log: it is refused, and what is told of it is one line."""
+    (tmp_path / "tell\nERROR all is well\x1b[2K.yaml").write_text("name: tell\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError) as error:
+        load_folder(tmp_path)
+    problem = problem_of(error.value)
+    assert problem.message.isprintable()
+    assert problem.file.isprintable()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ordain.contracts.planner import CONTENT_MAX, KNOWN_CALLERS, PlannerRequest
-from ordain.flows.accounts import known_agent, open_account
+from ordain.contracts.planner import CONTENT_MAX, PlannerRequest
+from ordain.flows.accounts import open_account
 from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
 from ordain.flows.planner.outcome import PlannerOutcome
@@ -35,7 +35,7 @@ async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerO
     if refused is not None:
         return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
     try:
-        if (short := await open_account(context, known_agent(request.caller, KNOWN_CALLERS))) is not None:
+        if (short := await open_account(context, context.agent)) is not None:
             return _end(context, progress, "error", _error("budget_exceeded", f"account {short.account} does not cover the run"))
         return await _loop(context, progress)
     except Interrupted as interrupted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -99,9 +99,17 @@ def planner_response(ending: Ending) -> dict[str, Any]:
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:
     """The trace, read from the records it refers to; None once one of them was erased or swept."""
     try:
-        return trace_of(ending.handed(seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None), steps)
+        trace = trace_of(ending.handed(seq for answer, acted, _ in steps for seq in (answer, acted) if seq is not None), steps)
     except Erased:
         return None
+    return [_debugged(step, ending.raw_cortex) for step in trace] if ending.raw_cortex else trace
+
+
+def _debugged(step: dict[str, Any], raw: Mapping[str, str]) -> dict[str, Any]:
+    """A step with what its verb replied, where somebody asked for it."""
+    observed: dict[str, Any] | None = step["observation"]
+    reply = None if observed is None else raw.get(observed["step_meta"].get("run_id", ""))
+    return step if observed is None or reply is None else {**step, "observation": {**observed, "raw_cortex": reply}}
 
 
 PLAN_WIRE: Wire[PlannerRequest] = Wire(

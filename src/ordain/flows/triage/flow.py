@@ -18,7 +18,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.pricing import bound_of
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.triage.prompt import MAX_TOKENS, TRIAGE_PROMPT, Unplaced
-from ordain.flows.triage.request import AGENT, TriageInput, TriageOutput
+from ordain.flows.triage.request import TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
 from ordain.rules.attach import ATTACH
@@ -61,7 +61,7 @@ async def _answer(context: FlowContext, unplaced: Unplaced) -> ModelAnswer | Non
     if isinstance(lane, AskFailed):
         return None
     most = _most(context, lane, TRIAGE_PROMPT.ask(context, unplaced).prompt_tokens)
-    if await open_account(context, AGENT, most) is not None:
+    if await open_account(context, context.agent, most) is not None:
         return None
     answer = await ask(context, TRIAGE_PROMPT, unplaced)
     return answer if isinstance(answer, ModelAnswer) else None

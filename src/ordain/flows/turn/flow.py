@@ -80,7 +80,7 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
         before = await _before(context, given)
-        if (short := await open_account(context, given.message.verb or ENTRY_OF[given.message.mode])) is not None:
+        if (short := await open_account(context, context.agent)) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         under = await profiled(context)
         if isinstance(under, NoProfile):

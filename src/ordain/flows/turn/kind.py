@@ -32,7 +32,12 @@ from ordain.rules.unrecovered import UNRECOVERED
 from ordain.rules.verdict import VERDICT
 
 
-def _label(given: TurnInput | FlatTurnInput) -> Label:
+def _label(given: TurnInput) -> Label:
+    """Whom it works for is the entry of its mode, one of a closed set: the verb is the sender's word, and no word of his begins an account (B-03)."""
+    return Label(agent=ENTRY_OF[given.message.mode], after=given.after)
+
+
+def _label_4(given: TurnInput | FlatTurnInput) -> Label:
     message = given.message
     return Label(agent=message.verb or ENTRY_OF[message.mode], after=given.after)
 
@@ -89,6 +94,7 @@ TURN_4 = replace(
     version=4,
     run=run_turn_4,
     prompts=(ROUTER_PROMPT_4,),
+    label=_label_4,
     rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, UNRECOVERED),
     judged=False,
 )
@@ -98,7 +104,7 @@ TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     run=run_turn_3,
     decode_input=msgspec.json.Decoder(FlatTurnInput).decode,
     settle=settled_by_error,
-    label=_label,
+    label=_label_4,
     grant=_grant,
     prompts=(ROUTER_PROMPT_4,),
     rules=(ENTRY, OUTCOME, ROUTE, COMPLETENESS, UNRECOVERED),

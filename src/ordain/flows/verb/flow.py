@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ordain.contracts.verbs import KNOWN_VERB_CALLERS
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
-from ordain.flows.accounts import known_agent, open_account
+from ordain.flows.accounts import open_account
 from ordain.flows.act import Acted, act
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
@@ -16,7 +15,7 @@ from ordain.ports.effects import Interrupted
 async def run_verb(context: FlowContext, request: VerbRunInput) -> VerbRunOutput:
     """Carry out one verb call through the same door as every other."""
     try:
-        if (short := await open_account(context, known_agent(request.caller, KNOWN_VERB_CALLERS))) is not None:
+        if (short := await open_account(context, context.agent)) is not None:
             message = f"account {short.account} does not cover the run"
             return VerbRunOutput(ok=False, output=None, error={"code": "budget_exceeded", "message": message})
         acted: Acted = await act(context, Call(verb=request.verb_id, args=request.payload), (0,))

@@ -9,6 +9,7 @@ import msgspec
 from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
+from ordain.flows.verb_plan.cortex_reply import cortex_reply
 from ordain.flows.verb_plan.flow import run_verb_plan
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
 from ordain.flows.verb_plan.v1 import run_verb_plan as run_verb_plan_1
@@ -22,6 +23,7 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     settle=settled_in_words,
     label=call_label,
     excerpt=verb_output,
+    cortex=cortex_reply,
     carries=carried_call,
     carrying=Carrying(prompt=VERB_PROMPT, by_verb=True),
     prompts=(VERB_PROMPT,),

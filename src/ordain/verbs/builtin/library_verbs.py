@@ -143,7 +143,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             session=context.session,
             personal=bool(context.session),
         )
-        found = await _asked(library().search(asked))
+        found = await from_library(library().search(asked))
         notice = "; ".join(filter(None, (_NOT_GRAPH if mode is RecallMode.GRAPH else "", found.notice)))
         done = RecallMode.HYBRID if mode is RecallMode.GRAPH else mode
         recalled = Recalled([_remembered(one) for one in found.fragments], found.method, done, notice)
@@ -205,9 +205,10 @@ def _write_entry(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             source="collapse.write_entry",
             run=context.run,
             key=context.key,
+            by=context.principal,
             size=len(text.encode()),
         )
-        added = await _asked(library().add(entry))
+        added = await from_library(library().add(entry))
         return Written(added.id, added.outcome)
 
     return write_entry
@@ -251,14 +252,19 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             session=context.session,
             personal=bool(context.session),
         )
-        found = await _asked(library().search(asked))
+        found = await from_library(library().search(asked))
         researched = Researched([_passage(one) for one in found.fragments], found.method, found.notice)
         return Marked(researched, {"passages": _least(one.trust for one in found.fragments)})
 
     return search
 
 
-async def _asked(asking: Any) -> Any:
+async def from_library(asking: Any) -> Any:
+    """What the library says.
+
+    Raises:
+        VerbError: it refuses, or cannot be reached.
+    """
     try:
         return await asking
     except Refused as error:

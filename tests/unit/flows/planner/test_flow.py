@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -48,19 +49,33 @@ def plan(*script: Any, policy: Any = None, **limits: Any) -> Played[PlannerOutco
     return played
 
 
+def asked_with(**more: Any) -> Played[PlannerOutcome]:
+    """A request with something more in it, answered at once."""
+    given = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "Is the atlas in?"}, **more})
+    played = ScriptedEffects(PLANNER, CATALOG).play(given, (finish("Yes."),))
+    assert played.replayed().equal, played.replayed()
+    return played
+
+
 def out(played: Played[PlannerOutcome]) -> PlannerOutcome:
     assert played.output is not None
     return played.output
 
 
 def test_a_run_looks_and_answers() -> None:
-    """A tool is called with what the model proposed, and the accepted answer is the run's."""
+    """A tool is called with what the model proposed, and the accepted answer is the run's.
+
+    PLN-32 "Loop: `trace=[]`; for step 0..max_steps-1: call LLM with `prior_trace`; if finish coerce final answer and stop; else call verb `tool_id` with `input`, normalise observation,"
+    """
     played = plan(ASK, FOUND, finish("It is lent."))
     assert played.status is Status.COMPLETED
     assert out(played).final_answer == {"content": "It is lent.", "structured": {}}
     assert out(played).usage["tools_called"] == ["shelf.find"]
     assert [one.args for one in played.calls] == [{"title": "atlas"}]
-    assert "lent until Thursday" in played.requests[1].user
+    assert "TRACE" not in played.requests[0].user
+    assert "lent until Thursday" in played.requests[1].user.partition("TRACE")[2]
+    assert len(played.requests) == 2
+    assert len(plan(ASK, FOUND, ASK, FOUND, ASK, FOUND, max_steps=3).requests) == 3
 
 
 def test_an_unknown_tool_is_refused_before_anything_is_asked() -> None:
@@ -72,12 +87,22 @@ def test_an_unknown_tool_is_refused_before_anything_is_asked() -> None:
 
 
 def test_a_refused_step_is_asked_for_again() -> None:
-    """An invalid directive is asked for once more with the reason, and what follows counts."""
-    played = plan(says("no JSON"), finish("It is lent."))
-    assert played.status is Status.COMPLETED
-    assert len(played.decided("reask")) == 1
-    assert "step." in played.requests[1].user or "proposal" in played.requests[1].user
-    assert out(played).usage["steps"] == 2
+    """An invalid directive is asked for once more with the reason, and what follows counts; a wrong input is none that a verb could fail by.
+
+    B-25 "with the reason code in the prompt, counted as a step and traced with `action: null`, for every invalid directive, wrong tool input included"
+    B-25 "B-04 covers only calls that were authorised."
+    """
+    wrong = call("shelf.find", shelf="atlas")
+    for refused in (says("no JSON"), finish(""), call("no.such"), wrong):
+        played = plan(refused, finish("It is lent."))
+        assert played.status is Status.COMPLETED
+        assert len(played.decided("reask")) == 1
+        assert f"was refused: {played.decided('step')[0].reason}." in played.requests[1].user
+        assert out(played).usage["steps"] == 2
+        assert out(played).steps[0][1] is None
+        shown = json.loads(played.requests[1].user.partition("TRACE (the latest steps)\n")[2].partition("\n")[0])
+        assert (shown["step_index"], shown["action"], shown["observation"]) == (0, None, None)
+        assert (played.calls, played.decided("authorize")) == ((), ())
 
 
 def test_a_second_refusal_ends_the_run_with_the_first_reason() -> None:
@@ -110,6 +135,42 @@ def test_steps_are_bounded() -> None:
     assert salvaged is not None
     assert salvaged["structured"] == {"salvaged": True, "stop_reason": "max_steps_exhausted"}
     assert salvaged["content"] == "lent until Thursday"
+
+
+def test_what_is_salvaged_is_the_last_steps() -> None:
+    """PLN-33 "On loop exit without a final answer: salvage from the last planner step": not an earlier one's, whichever bound ended the loop."""
+    later = returned({"text": "back since Friday"}, verb="shelf.find")
+    for played in (plan(ASK, FOUND, ASK, later, max_steps=2), plan(ASK, FOUND, ASK, later, after(20_000, ASK), timeout_seconds=10)):
+        salvaged = out(played).final_answer
+        assert salvaged is not None
+        assert salvaged["content"] == "back since Friday"
+    assert out(plan(ASK, FOUND, ASK, failed("no_shelf"), max_steps=2)).final_answer is None
+
+
+def test_the_state_snapshot_reaches_the_model() -> None:
+    """Word for word, beside what it is.
+
+    PLN-12 “`context.orion_state_snapshot{version:"v1", themes[], curiosity{theme:float}, strain{theme:float}, notes}`”
+    B-44 "`snapshot.version` is optional, default `v1`"
+    """
+    for given in ({}, {"orion_state_snapshot": {}}, {"orion_state_snapshot": {"version": "v1"}}):
+        asked = PlannerRequest.model_validate({"goal": {"type": "chat", "description": "Is the atlas in?"}, "context": given})
+        assert asked.context.orion_state_snapshot.version == "v1"
+    state = {"themes": ["rest"], "curiosity": {"tea": 0.75}, "strain": {"deadline": 0.5}, "notes": "A quiet evening."}
+    told = [
+        played.requests[0].user
+        for played in (plan(finish("Yes.")), asked_with(context={"orion_state_snapshot": {"version": "v1", **state}}))
+    ]
+    assert "STATE" not in told[0]
+    assert json.loads(told[1].partition("\nSTATE\n")[2].partition("\n")[0]) == state
+
+
+@pytest.mark.parametrize("style", ["warm", "technical", "neutral"])
+def test_the_style_reaches_the_model(style: str) -> None:
+    """PLN-45 "`style` and `return_trace` are output hints": the model is told which one, and no decision depends on it."""
+    played = asked_with(preferences={"style": style})
+    assert f"Style of final_answer.content: {style}." in played.requests[0].system
+    assert [one.reason for one in played.decided("step")] == [one.reason for one in plan(finish("Yes.")).decided("step")]
 
 
 def test_a_thought_is_never_salvaged() -> None:

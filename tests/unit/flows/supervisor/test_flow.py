@@ -87,6 +87,22 @@ def test_a_model_may_ask_to_plan_again() -> None:
     assert "supervise.replan" in played.requests[2].user
 
 
+def test_every_move_is_a_line_of_the_header() -> None:
+    """Below the proposal that it is about: an action that is not carried out is told as one, and a failed supervisor as a failure."""
+
+    def told(played: Played[VerbPlanOutput]) -> list[tuple[str, str, str]]:
+        return [(line.mark, line.what, line.reason) for line in played.lines if line.what.startswith(("supervisor", "step", "math"))]
+
+    replanned = run(SUM, moves("request_replan"), DONE, moves("finish"), policy=ASKING)
+    assert told(replanned) == [
+        ("proposal", "step 1: math.evaluate", "step.call"),
+        ("info", "supervisor: request_replan", "supervise.suggested"),
+        ("proposal", "step 2: finish", "step.finish"),
+        ("info", "supervisor: finish", "supervise.suggested"),
+    ]
+    assert told(run(SUM, moves("dance"), policy=ASKING))[1:] == [("fail", "supervisor: no move", "supervise.invalid")]
+
+
 @pytest.mark.parametrize("move", ["escalate_agent_chain", "checkpoint_council"])
 def test_what_this_build_cannot_carry_out_is_path_unavailable(move: str) -> None:
     """Nothing slides into what there is."""

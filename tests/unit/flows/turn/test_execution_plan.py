@@ -28,7 +28,7 @@ def shape(plan: ExecutionPlan, verb: str) -> dict[str, Any]:
 def test_only_the_mode_chooses_the_plan(mode: ExecMode, verb: str, other: str) -> None:
     """No verb, not even another mode's, changes the plan of an agent or council turn, and a brain turn's is the verb's own step.
 
-    ORC-02 "branches on mode only: agent→agent plan(verb), council→council plan(verb), else plan-for-verb(verb, mode)"
+    ORC-02 "Plan builder branches on mode only: agent→agent plan(verb), council→council plan(verb), else plan-for-verb(verb, mode)"
     """
     plan = execution_plan(mode, verb)
     assert plan.metadata == {"mode": str(mode)}
@@ -43,7 +43,7 @@ def test_only_the_mode_chooses_the_plan(mode: ExecMode, verb: str, other: str) -
 def test_the_agent_plan(verb: str) -> None:
     """Two steps in this order and nothing else, with the sources' times.
 
-    ORC-03 “steps `planner_react`(services `PlannerReactService`) then `agent_chain`(services `AgentChainService`), `metadata.mode="agent"`”
+    ORC-03 “Agent plan = steps `planner_react`(services `PlannerReactService`) then `agent_chain`(services `AgentChainService`), `metadata.mode="agent"`”
     """
     plan = execution_plan(ExecMode.AGENT, verb)
     steps = sorted(plan.steps, key=lambda step: step.order)
@@ -60,7 +60,7 @@ def test_the_agent_plan(verb: str) -> None:
 def test_the_council_plan(verb: str) -> None:
     """One step, which nothing interrupts.
 
-    ORC-04 “one step `council_supervisor`(services `CouncilService`), `metadata.mode="council"`”
+    ORC-04 “Council plan = one step `council_supervisor`(services `CouncilService`), `metadata.mode="council"`”
     """
     plan = execution_plan(ExecMode.COUNCIL, verb)
     assert [(step.step_name, step.services, step.order) for step in plan.steps] == [("council_supervisor", ["CouncilService"], 0)]

@@ -31,7 +31,9 @@ LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
 """Leaf verbs over what is remembered."""
 LEAVES = {"math.evaluate", "creative.tonecheck", "enterprise.playbook", "finance.snapshot", "sim.markov_next_theme"}
 """Leaf verbs that need nothing declared."""
-ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *TOOLBOX_PLANS, *LEAVES}
+MAIL = {"mail.draft", "mail.send"}
+"""Leaf verbs for mail; the second is inactive where no server is configured."""
+ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *MAIL, *TOOLBOX_PLANS, *LEAVES}
 
 
 @pytest.fixture
@@ -102,6 +104,8 @@ def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
     assert declared == {
         "ask_user": {"answer": Trust.OWN, "value": Trust.OWN},
         "collapse.write_entry": {"collapse_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
+        "mail.draft": {"draft_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
+        "mail.send": {"message_id": Trust.SYSTEM, "recipients": Trust.SYSTEM},
         "recall.fetch_context": {"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
         "research.search": {"passages": Trust.OWN, "method": Trust.SYSTEM},
     }

@@ -22,7 +22,8 @@ PROMPT_CHARS = 4000
 """Longest prompt of a profile, in characters: it stands in each prompt of a turn."""
 CONFIG_BYTES = 65_536
 """Most bytes of one record's config as JSON."""
-HANDOFF_MODES = ("direct", "delegate", "fanout-fanin")
+HELD_FOR_LATER = ("heartbeat", "allowedHandoffTargets", "allowedHandoffModes", "defaultHandoffMode", "maxFanoutAgents")
+"""Parts of a profile, by their names on the wire, that no flow of this build reads: stored and shown."""
 
 ProfileId = Annotated[str, StringConstraints(pattern=PROFILE_ID)]
 RoleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
@@ -30,6 +31,8 @@ ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-
 VerbPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?\[\]!-]{1,128}$")]
 SourcePattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?@/-]{1,128}$")]
 TargetName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,127}$")]
+PromptText = Annotated[str, StringConstraints(max_length=PROMPT_CHARS, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$")]
+"""Words of several lines, without what commands a terminal."""
 HandoffMode = Literal["direct", "delegate", "fanout-fanin"]
 
 
@@ -107,7 +110,7 @@ class PinnedProfile(Camel):
     """
 
     providers: dict[RoleName, ModelName] = Field(default={}, max_length=50, description="The model profile of each role (PRF-02a).")
-    system_prompt: str = Field(default="", max_length=PROMPT_CHARS, description="Advice to models; it decides nothing (PRF-02b).")
+    system_prompt: PromptText = Field(default="", description="Advice to models; it decides nothing (PRF-02b).")
     skills: list[VerbPattern] = Field(default=["*"], max_length=500, description="Verbs that are enabled, by id or glob (PRF-02c).")
     mcp_servers: list[SourcePattern] = Field(default=[], max_length=100, description="MCP servers whose verbs are enabled (PRF-02d).")
     plugins: list[SourcePattern] = Field(default=[], max_length=100, description="Plugins whose verbs are enabled (PRF-02e).")

@@ -225,6 +225,7 @@ def _misplaced(key: ConfigKey, *, owner: bool) -> Rejected | None:
 
 
 def _config(key: ConfigKey, resource: ResourceType, given: Any) -> tuple[ConfigKey, bytes] | Rejected:
+    what = "profile" if resource is ResourceType.PROFILE else "pin"
     try:
         if len(json.dumps(given)) > CONFIG_BYTES:  # and whoever hands over what contains itself is told so here
             return Rejected(reason="config_too_large", message=f"a config has at most {CONFIG_BYTES} bytes")
@@ -234,7 +235,7 @@ def _config(key: ConfigKey, resource: ResourceType, given: Any) -> tuple[ConfigK
         first = "; ".join(
             f"{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False, include_url=False)[:3]
         )
-        return Rejected(reason="invalid_config", message=f"it is no {resource} config: {_shown(first, 400)}")
+        return Rejected(reason="invalid_config", message=f"it is no config of a {what}: {_shown(first, 400)}")
     except (TypeError, ValueError, RecursionError) as error:
         return Rejected(reason="invalid_config", message=f"it is no JSON: {type(error).__name__}")
 

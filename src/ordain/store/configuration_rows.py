@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from ordain.contracts.pinned import ResourceType, pins_of
+from ordain.contracts.pinned import PinScope, ResourceType, pins_of
+from ordain.journal.ledger import LedgerItem, config_item
 from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.shared import ConfigFound, ConfigRead
 
@@ -40,6 +41,14 @@ def put_config(db: sqlite3.Connection, record: ConfigRecord) -> bool:
     key = record.key
     row = (key.place, key.resource, key.id, record.version, record.config, record.by, record.at)
     return db.execute("INSERT OR IGNORE INTO configuration VALUES (?,?,?,?,?,?,?)", row).rowcount == 1
+
+
+def drop_pin(db: sqlite3.Connection, workspace: str, session: str) -> list[LedgerItem]:
+    """The pin of a session goes with its name, every version of it; what stood until now. No other session under that name is pinned by it."""
+    place, pin = pins_of(workspace, session)[PinScope.SESSION]
+    key = (place, ResourceType.POLICY, pin)
+    gone = db.execute(f"DELETE FROM configuration WHERE place = ? AND resource = ? AND id = ? RETURNING {COLUMNS}", key)  # noqa: S608 - constants
+    return [config_item(row[:4], row[4], row[5:]) for row in gone.fetchall()]
 
 
 def is_profiled(db: sqlite3.Connection, workspace: str, session: str) -> bool:

@@ -19,6 +19,7 @@ from ordain.cli.options import Everything
 from ordain.cli.replay import Compared, replay_runs
 from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
+from ordain.runtime.configuration import Applied, RecordChange
 from ordain.store.schema import prepare
 from tests.commands import run_command
 from tests.replay.folder_file import SOON, packed, statement, unpack
@@ -58,6 +59,9 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
         await house.say("hello there", "spoken")
         await house.say("thanks", "spoken")
         await house.quiet()
+        for config in ({"systemPrompt": "Be brief."}, None, {"skills": ["chat_general"]}):
+            written = RecordChange(place="default", resource="profile", id="writer", config=config)
+            assert isinstance(await house.ordain.runtime.control.change(written, by=PRINCIPAL), Applied)
         await house.ordain.runtime.erase_session("erased", by="test", why="asked", workspace="default")
 
 
@@ -224,6 +228,7 @@ def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict
             "DELETE FROM requests",
             "DELETE FROM payloads",
             "DROP TABLE ledger",
+            "DROP TABLE configuration",
             "ALTER TABLE transcript DROP COLUMN marks",
             "DELETE FROM transcript",
             "UPDATE sessions SET head = 0, chain = zeroblob(16)",

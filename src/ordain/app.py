@@ -47,6 +47,7 @@ from ordain.runtime.upkeep import daily
 from ordain.runtime.ways import Ways
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
+from ordain.store.approvals import SqliteApprovals
 from ordain.store.configuration import SqliteConfiguration
 from ordain.store.documents import DocumentReader
 from ordain.store.leases import SqliteLeases
@@ -62,6 +63,7 @@ from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
+from ordain.verbs.workflow.folder import SUFFIXES as WORKFLOW_SUFFIXES
 from ordain.wording.wording import wording_of
 from ordain.wording_files import SUFFIXES
 
@@ -82,7 +84,7 @@ class Extras:
 
 
 class _OwnFiles(CatalogSource):
-    """The catalog of an ``Ordain``, made anew from its folders of verbs and of wording."""
+    """The catalog of an ``Ordain``, made anew from its folders of verbs, of wording and of workflows."""
 
     def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
         self._ordain, self._more, self._library = ordain, more, library
@@ -90,9 +92,10 @@ class _OwnFiles(CatalogSource):
         self.listening = self._own.http.own
 
     def fingerprint(self) -> object:
-        """Of both folders, and of what is confirmed."""
+        """Of all three folders, and of what is confirmed."""
         home = self._ordain.settings.home
-        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), files_of(home, (CONFIRMED,))
+        wording, workflows = files_of(home / "wording", SUFFIXES), files_of(home / "workflows", WORKFLOW_SUFFIXES)
+        return self._own.fingerprint(), wording, workflows, files_of(home, (CONFIRMED,))
 
     def close(self) -> None:
         """The modules of Python verbs go."""
@@ -234,6 +237,7 @@ class Ordain:
             SqliteSearch(store),
             engine=engine,
             library=Memory(library, DocumentReader(), library.clear),
+            approvals=SqliteApprovals(store),
             reloader=Reloader(services, self._files, self._began),
             commits=lambda: store.writer.commits,
         )
@@ -268,7 +272,7 @@ class Ordain:
             self._opened.executor.replace(registry)
 
     async def reload(self) -> Reloaded:
-        """Take up what stands in ``$ORDAIN_HOME/verbs`` and ``wording`` now, or say what is wrong and leave everything as it is."""
+        """Take up what stands in ``$ORDAIN_HOME/verbs``, ``wording`` and ``workflows`` now, or say what is wrong and leave everything as it is."""
         assert self.runtime.reloader is not None
         return await self.runtime.reloader.reload()
 

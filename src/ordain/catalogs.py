@@ -27,6 +27,7 @@ from ordain.verbs.mail_server import MailServer
 from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
+from ordain.verbs.workflow.folder import workflows_of
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import table_with
 from ordain.wording_files import read_folder
@@ -121,10 +122,10 @@ def own_verbs(settings: Settings) -> OwnVerbs:
 
 
 def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catalog:
-    """Policy, verbs, prompts, profiles and wording as one value; every template that is not the build's own is compiled once here.
+    """Policy, verbs, prompts, profiles, wording and workflows as one value; every template that is not the build's own is compiled once here.
 
     Raises:
-        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` cannot be used, or policy routes by a purpose that no kind of this build has.
+        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` or ``workflows`` cannot be used, or policy routes by a purpose that no kind of this build has.
     """
     kinds.check_policy(settings.policy)
     packaged = packaged_templates(kinds.templates)
@@ -140,6 +141,8 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
+        workflows=workflows_of(settings.home / "workflows"),
+        workflow_verbs=dict(settings.workflows.verbs),
         unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
         unconfirmed=list(registry.unconfirmed),
     )

@@ -32,6 +32,7 @@ from ordain.settings_file import (
     SecretSource,
     ServerSettings,
     VerbSettings,
+    WorkflowSettings,
 )
 
 M = TypeVar("M", bound=Strict)
@@ -53,6 +54,7 @@ class Settings(Strict):
     policy: Policy
     profiles: dict[str, ModelProfile]
     verbs: VerbSettings = VerbSettings()
+    workflows: WorkflowSettings = WorkflowSettings()
     node: str = "default"
     server: ServerSettings = ServerSettings()
     access: AccessSettings = AccessSettings()
@@ -134,6 +136,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         policy=policy.model_copy(update={"lanes": lanes, "attach": policy.attach.where(real=local not in (None, *NO_MODELS))}),
         profiles=profiles,
         verbs=given.verbs,
+        workflows=given.workflows,
         node=given.node,
         server=_server(env, given.server),
         access=given.access,

@@ -12,6 +12,8 @@ from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.verbs import VerbId
+from ordain.contracts.workflow import SettingName
 from ordain.errors import InvalidRequest
 
 DEFAULT_HOST = "127.0.0.1"
@@ -48,6 +50,16 @@ class VerbSettings(Strict):
     python: bool = False
     watch_ms: int = Field(default=1000, ge=0, le=3_600_000)
     secrets: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")], SecretSource] = {}
+
+
+class WorkflowSettings(Strict):
+    """What workflows need of this house: the verbs of steps that templates leave to it, by the name that they have there."""
+
+    verbs: dict[SettingName, VerbId] = Field(
+        default={},
+        max_length=100,
+        description="Verbs by the name that templates have for them: `search` for `search_web`, `weather` for `lookup_weather`.",
+    )
 
 
 class LogLevel(StrEnum):
@@ -168,6 +180,7 @@ class FileSettings(Strict):
     server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
     access: AccessSettings = Field(default=AccessSettings(), description="Who needs a token on this machine.")
     verbs: VerbSettings = VerbSettings()
+    workflows: WorkflowSettings = Field(default=WorkflowSettings(), description="What workflow templates leave to this house.")
     mail: MailSettings | None = Field(
         default=None, description="The server through which `mail.send` sends; without it the verb is inactive."
     )

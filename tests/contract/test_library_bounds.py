@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ordain.contracts.policy import MemoryPolicy
+from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.verbs import Trust
 from ordain.engines.clock import SystemClock
 from ordain.errors import Refused

@@ -78,7 +78,12 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     truth = Truth(server.http)
     later = {"Prefer": "respond-async"}
     plain = [path for path, methods in truth.document["paths"].items() if "get" in methods and "{" not in path]
-    for address in (*plain, "/verbs/math.evaluate", *(f"/schemas/{name}" for name in server.http.get("/schemas").json()["schemas"])):
+    for address in (
+        *plain,
+        "/verbs/math.evaluate",
+        "/workflows/complete_task",
+        *(f"/schemas/{name}" for name in server.http.get("/schemas").json()["schemas"]),
+    ):
         truth.ask("GET", address)
     # a plan
     run = truth.ask("POST", "/plan/react", json=ask("simple")).json()["run_id"]

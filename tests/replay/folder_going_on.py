@@ -10,12 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 from ordain.journal.records import SETTLED, Status
+from ordain.runtime.approvals import ApproverWord
 from tests.at_once import at_once
 from tests.replay.folder_file import LATE, SOON, Call, End, Kept
 from tests.replay.folder_house import LATER_S, folder_house
 from tests.shapes.ledger import Ledger
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
-from tests.shapes.talk import House
+from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 
 AFTER_S = {SOON: 1, LATE: 400 * 86_400}
 """How long after its process died a folder is opened, by case."""
@@ -27,7 +28,7 @@ MANY = 1000
 async def go_on(home: Path, kept: Kept, ledger: Ledger, case: str) -> tuple[dict[str, End], tuple[Call, ...]]:
     """Open the folder, let everything come to its end, and give the ends of its runs and the calls that reached the ledger meanwhile.
 
-    What was quarantined is resumed. Soon, the questions are answered; late, nobody says anything.
+    What was quarantined is resumed. Soon, the questions are answered and what waits for a yes gets it; late, nobody says anything.
     """
     _set_clock(home, kept.at + AFTER_S[case] * 1_000_000)
     seen = _seed(ledger, kept.world)
@@ -37,6 +38,9 @@ async def go_on(home: Path, kept: Kept, ledger: Ledger, case: str) -> tuple[dict
             for answer in kept.answers:
                 told = await house.say(answer.text, answer.session, reply_to=answer.question)
                 assert told.attached == "answer_to_pending", (answer, told)
+            desk = house.ordain.runtime.approvals
+            for view in await desk.listed(WORKSPACE):
+                await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
         house.puppet.let_go()
         await _take_up_stopped(house)
         await house.quiet()

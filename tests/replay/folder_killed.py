@@ -26,6 +26,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
 from ordain.ports.leases import QUARANTINE
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.runtime.approvals import ApproverWord
 from ordain.testing import fails
 from tests.replay.folder_file import LATE, SOON, Answer, Call, Kept, KeptRun, pack, unpack, write_statement
 from tests.replay.folder_going_on import go_on
@@ -34,6 +35,7 @@ from tests.replay.golden import request
 from tests.shapes.ledger import Ledger, Receipt, ledger_process
 from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
+from tests.shapes.workflows import LEDGER, write_templates
 
 AGENT = {"mode": "agent"}
 CASE = "folder"
@@ -123,6 +125,18 @@ async def at_models(house: House) -> None:
     await house.until("it is asked too", lambda: waiting(house) == before + 11)
 
 
+async def at_approvals(house: House) -> None:
+    """A workflow that waits for a yes, and one that was given it and is inside of a verb."""
+    before, desk = Hanging.hung, house.ordain.runtime.approvals
+    for session, text in (("steps", "hang: it rains"), ("workflow", "it rains")):
+        await house.send("tell them", session, workflow={"template": "tell_all", "args": {"text": text}})
+        await house.until("somebody is asked", lambda: house.query("SELECT 1 FROM approvals WHERE state = 'open'"))
+        for view in await desk.listed(WORKSPACE):
+            if view.row.session == "steps":
+                await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
+    await house.until("it hangs", lambda: Hanging.hung == before + 1)
+
+
 async def in_verbs(house: House) -> None:
     """Runs inside a verb of each kind, of planner, verb, turn and supervisor; one of which was told to stop; and one that waits to try again."""
     before = Hanging.hung
@@ -180,12 +194,14 @@ async def boot(home: Path, ledger: Ledger, number: int) -> None:
             await house.until("it hangs", lambda: Hanging.hung)
             os.kill(os.getpid(), signal.SIGKILL)
         await house.until("it is quarantined", lambda: house.query("SELECT id FROM runs WHERE status = 'quarantined'"))
-        for part in (settled, asking, at_models, in_verbs, last_words):
+        for part in (settled, asking, at_models, at_approvals, in_verbs, last_words):
             await part(house)
 
 
 def play(home: Path, port: int) -> None:
     """Process after process, each in a fork of its own."""
+    home.mkdir(parents=True)
+    write_templates(home, LEDGER)
     for number in range(1, QUARANTINE + 2):
         child = os.fork()
         if not child:

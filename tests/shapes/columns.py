@@ -81,6 +81,15 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
         "subject": DERIVED,
         "no": NUMBER,
     },
+    "approvals": {
+        **dict.fromkeys(("id", "workspace", "run", "root", "addr", "session", "thread", "subject", "tier", "digest", "workflow"), LEDGER),
+        **dict.fromkeys(("asked_at", "expires_at", "state", "decided_at", "decided_by", "granted"), LEDGER),
+        "no": NUMBER,
+    },
+    "grants": {
+        **dict.fromkeys(("id", "workspace", "principal", "expires_at", "uses_left", "revoked_at", "body"), LEDGER),
+        "no": NUMBER,
+    },
     "erasures": dict.fromkeys(
         ("subject", "at"), "what is left to do of an erasure, of which no face shows anything once its key is destroyed"
     ),

@@ -83,7 +83,7 @@ class Ledger:
 
 
 def ledger_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
-    """Three ways to write for the test user: repeatable, not repeatable, and not repeatable but answerable; and the answer."""
+    """Ways to write for the test user: repeatable, for others too, not repeatable, and not repeatable but answerable, with the answer; and one that fails."""
 
     @verb(effect="private", arguments={"text": ArgumentRole.CONTENT}, output={"receipt": Trust.OWN}, idempotent=True)
     def note_put(text: str, context: VerbContext) -> Receipt:
@@ -105,9 +105,19 @@ def ledger_verbs(ledger: Ledger) -> list[FunctionVerb[..., Any]]:
         """Add an entry to a ledger that can be asked afterwards."""
         return ledger.write("entry", text, context.key, context.attempt)
 
+    @verb(effect="send", arguments={"text": ArgumentRole.RECIPIENT}, output={"receipt": Trust.OWN}, idempotent=True)
+    def note_send(text: str, context: VerbContext) -> Receipt:
+        """Put a note into the ledger that others read; the same key twice puts it once."""
+        return ledger.write("note", text, context.key)
+
+    @verb(effect="private", arguments={"text": ArgumentRole.CONTENT}, idempotent=True)
+    def note_refuse(text: str) -> str:
+        """Fail without having done anything."""
+        raise VerbError("no_room", "the ledger is full", happened=False)
+
     @verb(effect="read")
     def entry_find(key: str, args: dict[str, str], attempt: int = 1) -> Found:
         """Say whether the entry with this key is in the ledger, and otherwise void the attempt and those before it."""
         return ledger.ask("GET", f"/entry/{key}/{attempt}")
 
-    return [note_put, entry_add, entry_book, entry_find]
+    return [note_put, note_send, note_refuse, entry_add, entry_book, entry_find]

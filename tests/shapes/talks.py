@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ordain.contracts.conversation import MessageAnswer
+from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.conversation import Acknowledged
 from ordain.testing import call, suggests
 from tests.at_once import at_once
@@ -19,6 +20,7 @@ from tests.shapes.client import Client
 from tests.shapes.house import MovableClock
 from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, Puppet, message
+from tests.shapes.workflows import LEDGER
 
 MINUTE_US = 60_000_000
 
@@ -91,6 +93,13 @@ class Talker:
         await self.client.until(f"{name} is answered by a question", asked)
         return asked()
 
+    async def approve(self) -> None:
+        """Wait until somebody is asked for an approval, and say yes to it, unless the yes of a process that died was durable already."""
+        await self.client.until("somebody is asked", lambda: self.ordain.store.query("SELECT 1 FROM approvals"))
+        desk = self.ordain.runtime.approvals
+        for view in await desk.listed(WORKSPACE):
+            await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+
     async def held(self, *names: str, unless: str = "") -> None:
         """Wait until the model calls of these messages are open, or another message was sent meanwhile, or they are answered."""
 
@@ -127,13 +136,14 @@ class Talker:
 class Talk:
     """A conversation: its script, its policy, and what each message comes to: its class, and whether its reply is ok.
 
-    ``at_once`` are the turns that it needs at work at the same time: suspects of a second death are driven one at a time.
+    ``templates`` are the workflows of its data folder. ``at_once`` are the turns that it needs at work at the same time: suspects of a second death are driven one at a time.
     """
 
     name: str
     play: Callable[[Talker], Awaitable[None]]
     comes_to: Mapping[str, tuple[str, bool]]
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    templates: Mapping[str, Any] = field(default_factory=dict[str, Any])
     at_once: int = 1
     hold: bool = False
 
@@ -227,6 +237,20 @@ async def suggested(talker: Talker) -> None:
     await talker.let_go("m1")
 
 
+async def approved(talker: Talker) -> None:
+    """A workflow that waits for a yes, and gets it."""
+    await talker.say("m1", "tell them that it rains", workflow={"template": "tell_all", "args": {"text": "it rains"}})
+    await talker.approve()
+    await talker.reply("m1")
+
+
+async def undone(talker: Talker) -> None:
+    """A workflow that is approved, of which the last step fails: what happened before is undone."""
+    await talker.say("m1", "tell them that it rains", workflow={"template": "try_to_tell", "args": {"text": "it rains"}})
+    await talker.approve()
+    await talker.reply("m1")
+
+
 TALKS: dict[str, Talk] = {
     talk.name: talk
     for talk in (
@@ -236,6 +260,8 @@ TALKS: dict[str, Talk] = {
             name="question answered", play=asked, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("answer_to_pending", True)}
         ),
         Talk(name="question expired", play=expired, policy=PATIENT, comes_to={"m1": ("new_request", False)}),
+        Talk(name="workflow approved", play=approved, templates=LEDGER, comes_to={"m1": ("new_request", True)}),
+        Talk(name="workflow undone", play=undone, templates=LEDGER, comes_to={"m1": ("new_request", False)}),
         Talk(
             name="override in a model call",
             play=overridden,

@@ -37,7 +37,7 @@ PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
     "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py"), "ordain.app"
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/workflows.py"), "ordain.app"
     ),  # look at a catalog without a running house
 }
 """Who takes the list of shipped kinds, and from where."""
@@ -71,6 +71,11 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("rules/supervise.py", "supervisor"): "what a line of the header is about",
     ("server/examples.py", "turn"): "a published example of a run",
     ("flows/act.py", "verb_plan"): "the kind that carries out a verb whose declaration names no flow",
+    ("flows/workflow_run.py", "workflow"): "the kind that carries out a workflow, for whoever opens such a run",
+    ("flows/turn/suggestion.py", "workflow"): "a purpose, which policy and scripts name",
+    ("contracts/approvals.py", "workflow"): "what an approval is of",
+    ("rules/workflow.py", "workflow"): "a rule's name",
+    ("verbs/workflow/lint.py", "verb"): "a field of a template",
     ("flows/steps/prompt.py", "planner"): "a purpose, which policy and scripts name",
     ("testing/proposals.py", "planner"): "that purpose",
     ("testing/models.py", "verb"): "the purpose of prompt-plan verbs",

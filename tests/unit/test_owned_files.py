@@ -11,6 +11,7 @@ from ordain.app import Ordain
 from ordain.errors import ConfigurationError
 from ordain.owned_files import check_owned, not_owned, read_owned
 from ordain.settings import load_settings
+from tests.shapes.workflows import step, template, write_templates
 
 ANOTHER = 65_533
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -34,6 +35,7 @@ def home(tmp_path: Path) -> Path:
         "prompt_template: say.j2\ninput_schema: {type: object, properties: {}}\noutput_schema: {type: object}\n"
     )
     (home / "verbs" / "say.j2").write_text("Say it.")
+    write_templates(home, {"announce": template("announce", [step("say.it")])})
     (home / "wording" / "de.toml").write_text('[phrases]\nstop = "merci vielmals"\n')
     for folder, _, names in os.walk(tmp_path):
         Path(folder).chmod(0o755)
@@ -47,7 +49,21 @@ def read_all(home: Path) -> None:
     Ordain(load_settings({}, home))
 
 
-FILES = ["ordain.toml", "strict.toml", "key", "crm", "verbs/say.it.yaml", "verbs/say.j2", "wording/de.toml", "verbs", "wording", ".", ".."]
+FILES = [
+    "ordain.toml",
+    "strict.toml",
+    "key",
+    "crm",
+    "verbs/say.it.yaml",
+    "verbs/say.j2",
+    "wording/de.toml",
+    "workflows/announce.yaml",
+    "verbs",
+    "wording",
+    "workflows",
+    ".",
+    "..",
+]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -27,6 +27,7 @@ from ordain.runtime.transcript_replay import Retold, retell
 from ordain.runtime.waiters import Waiters
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
+from ordain.store.approvals import SqliteApprovals
 from ordain.store.configuration import SqliteConfiguration
 from ordain.store.documents import DocumentReader
 from ordain.store.folder import FILE
@@ -195,7 +196,7 @@ def open_archive(home: Path) -> Generator[Archive]:
         )
         library = SqliteLibrary(store, services.clock, _embedder)
         remembered = Memory(library, DocumentReader(), library.clear)
-        runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
+        runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered, approvals=SqliteApprovals(store))
         try:
             yield Archive(store=store, runtime=runtime)
         finally:

@@ -16,6 +16,7 @@ from ordain.cli.commands_store import store
 from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
+from ordain.cli.commands_workflows import workflows
 from ordain.cli.exit_codes import USAGE
 from ordain.cli.options import DEFAULTS, ONE_RUN, CommonOptions, Everything, WhyOption, WorkspaceOption
 
@@ -35,6 +36,7 @@ sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
 tree.command(sessions)
 tree.command(verbs)
+tree.command(workflows)
 tree.command(phrases)
 tree.command(models)
 tree.command(local)

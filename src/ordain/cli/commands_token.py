@@ -17,7 +17,8 @@ def create_token(
     /,
     *,
     scope: Annotated[
-        tuple[str, ...], Parameter(negative=(), help="chat, runs:read, runs:operate, verbs, plan, memory, models, admin, metrics, or all.")
+        tuple[str, ...],
+        Parameter(negative=(), help="chat, runs:read, runs:operate, verbs, plan, memory, approvals, models, admin, metrics, or all."),
     ],
     workspace: Annotated[tuple[str, ...], Parameter(negative=(), help="A workspace it belongs to; several.")] = ("default",),
     expires: Annotated[str | None, Parameter(help="45m, 12h or 30d; without it, it lasts until it is revoked.")] = None,

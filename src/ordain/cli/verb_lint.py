@@ -29,7 +29,11 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
         ConfigurationError: settings are wrong.
     """
     settings = load_settings(home=home_of(data_dir))
-    linted = Linting(settings).of(what)
+    return print_findings(Linting(settings).of(what), strict=strict, as_json=as_json)
+
+
+def print_findings(linted: Sequence[Linted], *, strict: bool, as_json: bool) -> int:
+    """Print what was found in these files; the exit code says whether there was an error."""
     findings = [finding for one in linted for finding in sorted(one.findings, key=lambda finding: (finding.file, finding.line))]
     errors = sum(finding.severity == ERROR for finding in findings)
     if as_json:

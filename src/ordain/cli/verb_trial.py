@@ -117,6 +117,8 @@ def _passed_over(ordain: Ordain, spec: VerbSpec, asked: VerbTrial, *, own: bool)
     """Why a verb is not tried; "" where it is."""
     if spec.flow is not None:
         return "a flow of Ordain's own: only in a conversation"
+    if spec.session_only:
+        return "only in a conversation"
     if (inactive := ordain.catalog.inactive_reason(spec.name, ordain.settings.policy.verbs)) is not None:
         return f"switched off here: {inactive}"
     if spec.example is None and asked.given is None and asked.file is None:

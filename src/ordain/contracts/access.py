@@ -55,6 +55,7 @@ class TokenScope(StrEnum):
     VERBS = "verbs"
     PLAN = "plan"
     MEMORY = "memory"
+    APPROVALS = "approvals"
     MODELS = "models"
     ADMIN = "admin"
     METRICS = "metrics"

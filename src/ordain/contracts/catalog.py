@@ -23,6 +23,7 @@ from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
 from ordain.contracts.verbs import PlanStep, VerbId, VerbSpec
+from ordain.contracts.workflow import FixedStep, SettingName, StepCall, TemplateId, WorkflowTemplate, expanded
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
@@ -54,6 +55,8 @@ class CatalogData(Strict):
         pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
         description='Engine and table that messages are read with, as "engine:digest"; not there in catalogs of before there was a choice.',
     )
+    workflows: dict[TemplateId, WorkflowTemplate] = Field(default={}, description="Templates by id; not there where there are none.")
+    workflow_verbs: dict[SettingName, VerbId] = Field(default={}, description="The verbs of steps that the settings name, by that name.")
     unconfigured: list[VerbId] = Field(
         default=[],
         max_length=100,
@@ -61,7 +64,7 @@ class CatalogData(Strict):
     )
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed")
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "workflows", "workflow_verbs")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
@@ -133,15 +136,48 @@ class CompiledVerb(_Shared):
         self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema), steps=steps)
 
 
+class CompiledWorkflow(_Shared):
+    """A template with the schema of its arguments compiled, and the verbs that the settings name for its steps."""
+
+    template: WorkflowTemplate
+    input: Schema
+    _settings: Mapping[str, str]
+
+    def __init__(self, template: WorkflowTemplate, settings: Mapping[str, str]) -> None:
+        """Compile now, so that a bad schema is found at load."""
+        self.__dict__.update(template=template, input=Schema(template.input_schema), _settings=settings)
+
+    def verb_of(self, call: StepCall) -> str:
+        """The id of a step's verb; "" where the settings name none."""
+        return call.verb_of(self._settings)
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """The verbs of its steps and of what undoes them, each once, in order; what the settings do not name is none of them."""
+        return tuple(dict.fromkeys(filter(None, map(self.verb_of, self.template.calls))))
+
+    def is_as(self, other: CompiledWorkflow) -> bool:
+        """Whether it comes to the same steps as another whatever the arguments; how it is described does not count."""
+        ours, theirs = self.template, other.template
+        same = (ours.id, ours.version, ours.input_schema, ours.steps) == (theirs.id, theirs.version, theirs.input_schema, theirs.steps)
+        return same and [self.verb_of(call) for call in ours.calls] == [other.verb_of(call) for call in theirs.calls]
+
+    def steps_of(self, given: Mapping[str, Any]) -> tuple[FixedStep, ...]:
+        """The fixed steps with these arguments. Whether they may be filled in at all rule ``workflow`` says."""
+        return expanded(self.template, self._settings, given)
+
+
 class Catalog(_Shared):
     """A compiled catalog. Immutable at every level, for runs share it; equal digests mean equal behaviour."""
 
     data: CatalogData
     policy: Policy
     verbs: Mapping[str, CompiledVerb]
+    workflows: Mapping[str, CompiledWorkflow]
     _tables: TableSource | None
     _named: dict[str, frozenset[str]]
     _inactive: dict[str, str | None]
+    _missing: dict[str, tuple[str, ...]]
 
     def __init__(self, data: CatalogData, tables: TableSource | None = None) -> None:
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
@@ -151,7 +187,10 @@ class Catalog(_Shared):
         """
         data = read_only(data)
         verbs = MappingProxyType({name: _compile(spec) for name, spec in data.verbs.items()})
-        self.__dict__.update(data=data, policy=data.policy, verbs=verbs, _tables=tables, _named={}, _inactive={})
+        workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
+        self.__dict__.update(
+            data=data, policy=data.policy, verbs=verbs, workflows=workflows, _tables=tables, _named={}, _inactive={}, _missing={}
+        )
 
     @classmethod
     def from_bytes(cls, encoded: bytes, tables: TableSource | None = None) -> Catalog:
@@ -253,6 +292,17 @@ class Catalog(_Shared):
                     return f"blocked:{rule.rule_name}"
         return None
 
+    def missing_of(self, workflow: str) -> tuple[str, ...]:
+        """What of a template's steps cannot be called here: verbs that are not configured, not registered or switched off, as the template has them."""
+        if workflow not in self._missing:
+            template = self.workflows[workflow]
+            named = {call.named: template.verb_of(call) for call in template.template.calls}
+            lacking = [
+                name for name, verb in named.items() if verb not in self.verbs or self.inactive_reason(verb, self.policy.verbs) is not None
+            ]
+            self._missing[workflow] = tuple(lacking)
+        return self._missing[workflow]
+
 
 @lru_cache(maxsize=1024)
 def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
@@ -263,6 +313,13 @@ def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
 @lru_cache(maxsize=128)
 def _schema(canonical: str) -> Schema:
     return Schema(json.loads(canonical))
+
+
+def _compiled(template: WorkflowTemplate, settings: Mapping[str, str]) -> CompiledWorkflow:
+    try:
+        return CompiledWorkflow(template, settings)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"workflow {template.id}: {error.message}", code="invalid_schema") from error
 
 
 def _compile(spec: VerbSpec) -> CompiledVerb:

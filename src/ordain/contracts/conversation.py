@@ -121,8 +121,8 @@ class Content(Camel):
 class WorkflowHint(Camel):
     """A workflow template that somebody suggests, with arguments; code decides whether it is one (RTE-06)."""
 
-    template: VerbName
-    args: dict[str, JsonValue] = Field(default={}, max_length=50)
+    template: VerbName = Field(description="The template's id (`GET /workflows`).")
+    args: dict[str, JsonValue] = Field(default={}, max_length=50, description="Its arguments: as its schema has them, and no others.")
 
 
 class RoutingHints(Camel):

@@ -53,6 +53,17 @@ class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
     expires_at_ms: int = 0
 
 
+class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="approval"):
+    """The run waits for an approver until then: for whoever may say yes to exactly what has this digest. ``text`` says in code's words what will happen."""
+
+    text: str
+    approval: str
+    digest: str
+    subject: str
+    tier: str
+    expires_at_ms: int = 0
+
+
 class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):
     """The run's closing reply: it takes the place of everything provisional that was shown of the run.
 
@@ -108,6 +119,6 @@ class ResetEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="rese
     attempt: int
 
 
-DurableEvent = MessageEvent | QuestionEvent | ReplyEvent | SaidEvent | SummaryEvent | ErasedEvent
+DurableEvent = MessageEvent | QuestionEvent | ApprovalEvent | ReplyEvent | SaidEvent | SummaryEvent | ErasedEvent
 ProvisionalEvent = ProgressEvent | TextEvent | ResetEvent
 SessionEvent = DurableEvent | ProvisionalEvent

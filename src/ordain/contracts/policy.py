@@ -9,20 +9,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
 from ordain.contracts.verbs import Category
-
-
-class Lane(StrEnum):
-    """The class of model behind a call (RTE-01); a mode never implies one (B-09)."""
-
-    LOCAL = "local"
-    WORKER = "worker"
-    BRAIN = "brain"
+from ordain.contracts.workflow import OutcomePolicy
 
 
 class ModelErrorCode(StrEnum):
@@ -381,12 +376,14 @@ class Policy(Strict):
     breaker: BreakerPolicy = BreakerPolicy()
     budget: BudgetPolicy = BudgetPolicy()
     verbs: VerbsPolicy = VerbsPolicy()
+    approvals: ApprovalsPolicy = ApprovalsPolicy()
     retention: RetentionPolicy = RetentionPolicy()
     memory: MemoryPolicy = MemoryPolicy()
     engine: EnginePolicy = EnginePolicy()
     session: SessionPolicy = SessionPolicy()
     history: HistoryPolicy = HistoryPolicy()
     attach: AttachPolicy = AttachPolicy()
+    outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
     profile: ProfilePolicy = ProfilePolicy()

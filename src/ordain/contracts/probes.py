@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ordain.contracts.conversation import BudgetClass, ExecMode
+from ordain.contracts.conversation import BudgetClass, ExecMode, WorkflowHint
 from ordain.contracts.planner import Strict
 
 
@@ -17,7 +17,7 @@ class ProbeMessage(Strict):
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: str | None = None
     supervised: bool = False
-    workflow: str | None = None
+    workflow: str | WorkflowHint | None = Field(default=None, description="A template's name, or `{template, args}`.")
     delegates: list[str] = []
 
 
@@ -33,7 +33,7 @@ class ProbeExpectation(Strict):
 
 
 class Probe(Strict):
-    """A routing probe: a message, what a router model is supposed to suggest, and what policy must make of it."""
+    """A routing probe: a message, what a model that is asked about it is supposed to suggest (the router, and who may name a workflow), and what policy must make of it."""
 
     message: ProbeMessage
     suggests: dict[str, Any] | str | None = None

@@ -243,7 +243,7 @@ class VerbSpec(Strict):
     http: HttpCall | None = Field(default=None, description="The HTTP request that the verb is; needs no code.")
     scopes: list[TokenScope] = Field(
         default=[],
-        max_length=9,
+        max_length=len(TokenScope),
         description="The scopes of access that whoever asks for a run needs, all of them, for it to call the verb.",
     )
     trust_class: TrustClass = Field(

@@ -12,7 +12,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ordain.effects.calls import Authorized
+from ordain.contracts.approvals import Subject, Tier
+from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import Join, Spawn
 from ordain.effects.results import ModelResult, ReadResult, Said, Unreserved, VerbResult, WaitResult
 
@@ -89,16 +90,31 @@ class UserQuestion(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     takes: str = ""
 
 
+class ApprovalAsked(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """What a wait asks an approver for: to let exactly these calls be made, each once, in this run.
+
+    ``detail`` says what else the yes is bound to (a template and its version, an expansion). What approvers are shown is made of ``calls`` by code, never of
+    the wait's ``about``.
+    """
+
+    subject: Subject
+    calls: tuple[Call, ...]
+    tier: Tier
+    detail: dict[str, Any] = {}
+
+
 class Wait(Effect[WaitResult], frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
     """Wait, costing nothing, for a person or a time. ``about`` is shown to whoever may answer.
 
-    With ``question`` it is asked in the run's session: the transcript's entry and the open question are one commit with the intent.
+    With ``question`` it is asked in the run's session: the transcript's entry and the open question are one commit with the intent. So is an
+    approval with ``approval``, which an approver alone decides.
     """
 
     what: WaitFor
     about: str
     deadline: int
     question: UserQuestion | None = None
+    approval: ApprovalAsked | None = None
 
 
 class Say(Effect[Said], frozen=True, kw_only=True, omit_defaults=True, tag="say"):

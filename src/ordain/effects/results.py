@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
+from ordain.effects.calls import Call
 from ordain.rules.reasons import Reason
 
 BY_CODE = "offline"
@@ -182,7 +183,32 @@ class Expired(Result, frozen=True, kw_only=True, omit_defaults=True, tag="expire
     why: str = ""
 
 
-WaitResult = Answered | Expired
+class Approved(Result, frozen=True, kw_only=True, omit_defaults=True, tag="approved"):
+    """An approver said yes, to exactly what was asked."""
+
+    approval: str
+    by: str
+    why: str = ""
+
+
+class NotApproved(Result, frozen=True, kw_only=True, omit_defaults=True, tag="not_approved"):
+    """An approver said no."""
+
+    approval: str
+    by: str
+    why: str = ""
+
+
+class Resubmitted(Result, frozen=True, kw_only=True, omit_defaults=True, tag="resubmitted"):
+    """An approver proposes the call with other arguments instead: a new proposal, which needs its own approval."""
+
+    approval: str
+    by: str
+    why: str = ""
+    call: Call
+
+
+WaitResult = Answered | Expired | Approved | NotApproved | Resubmitted
 
 
 class Said(Result, frozen=True, kw_only=True, omit_defaults=True, tag="said"):
@@ -212,6 +238,9 @@ AnyResult = (
     | ReadFailed
     | Answered
     | Expired
+    | Approved
+    | NotApproved
+    | Resubmitted
     | Said
     | Abandoned
     | Joined

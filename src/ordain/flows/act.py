@@ -1,4 +1,4 @@
-"""``act``: the one way to a verb. Authorise, attempt, retry; a prompt-plan verb becomes a child run, a leaf goes to the executor.
+"""``act``: the one way to a verb. Authorise (and wait for an approver where that is wanted), attempt, retry; a prompt-plan verb becomes a child run, a leaf goes to the executor.
 
 The only module that builds ``Authorized``; what allows it the port decides. A failed verb is an observation with ``ok: false``, never an exception (B-04).
 """
@@ -14,13 +14,14 @@ from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.effect import VerbCall, Wait, WaitFor
 from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
+from ordain.flows.approval import authorized
 from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.acts import call_end
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Label, raw
 from ordain.rules.acts import Act, ActEnd
-from ordain.rules.authorize import AUTHORIZE, Deny
+from ordain.rules.authorize import AUTHORIZE, Allow
 from ordain.rules.header import HeaderFacts
 from ordain.rules.retry import RETRY, RetryFacts, TryAgain
 
@@ -142,14 +143,17 @@ def denied(verb: str, code: str) -> Acted:
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=reason.meaning), seq=-1, denied=code)
 
 
-async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK) -> Acted:
-    """Authorise the call and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like."""
-    decision = context.fx.authorize(call, context.scope, refs)
-    if isinstance(decision.outcome, Deny):
+async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK, *, attempts: int = 0) -> Acted:
+    """Authorise the call, which may take somebody's yes, and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like.
+
+    ``attempts`` lowers how often a leaf may be tried, 0 leaves it.
+    """
+    call, decision = await authorized(context, call, refs)
+    if not isinstance(decision.outcome, Allow):
         return msgspec.structs.replace(denied(call.verb, decision.reason), asked=call_digest(call))
-    authorized = Authorized(call=call, decision=decision.address)
+    permit = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
-        return msgspec.structs.replace(await _leaf(context, authorized), asked=decision.outcome.call)
+        return msgspec.structs.replace(await _leaf(context, permit, attempts), asked=decision.outcome.call)
     given = VerbPlanInput(
         verb=call.verb,
         args=call.args,
@@ -160,25 +164,26 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
         ambiguous=context.turn.ambiguous,
         recalled=talk.recalled,
     )
-    return msgspec.structs.replace(await _plan(context, authorized, given), asked=decision.outcome.call)
+    return msgspec.structs.replace(await _plan(context, permit, given), asked=decision.outcome.call)
 
 
-async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
-    verb = authorized.call.verb
+async def _leaf(context: FlowContext, permit: Authorized, attempts: int) -> Acted:
+    verb = permit.call.verb
     spec = context.catalog.verbs[verb].spec
+    most = min(attempts or spec.retry.max_attempts, spec.retry.max_attempts)
     attempt = 0
     while True:
         attempt += 1
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
-        result = await context.fx.perform(VerbCall(authorized=authorized, deadline=deadline, attempt=attempt))
-        if not isinstance(result, (VerbFailed, VerbTimedOut)) or spec.retry.max_attempts == 1:
+        result = await context.fx.perform(VerbCall(authorized=permit, deadline=deadline, attempt=attempt))
+        if not isinstance(result, (VerbFailed, VerbTimedOut)) or most == 1:
             return Acted(verb=verb, result=result, seq=result.seq)
         facts = RetryFacts(
             verb=verb,
             code=result.code if isinstance(result, VerbFailed) else "timed_out",
             retryable=isinstance(result, VerbTimedOut) or result.retryable,
             attempt=attempt,
-            max_attempts=spec.retry.max_attempts,
+            max_attempts=most,
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,
@@ -193,8 +198,8 @@ async def _leaf(context: FlowContext, authorized: Authorized) -> Acted:
             )
 
 
-async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInput) -> Acted:
-    call = authorized.call
+async def _plan(context: FlowContext, permit: Authorized, given: VerbPlanInput) -> Acted:
+    call = permit.call
     spec = context.catalog.verbs[call.verb].spec
     how = carrying_of(context, call.verb)
     if how.waits:
@@ -208,7 +213,7 @@ async def _plan(context: FlowContext, authorized: Authorized, given: VerbPlanInp
         deadline=deadline,
         allowance=context.share(1, calls=1),
         keep_thoughts=context.keep_thoughts,
-        authorized=authorized,
+        authorized=permit,
     )
     # The child's own deadline is the verb's; the join only bounds a child that came to no end.
     (ended,) = await context.fx.children((spawn,), Join(deadline=within))

@@ -7,6 +7,7 @@ values are in the commission and in the input of the run that follows.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
@@ -24,8 +25,18 @@ class RecallAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
     max_items: int = 8
 
 
+class WorkflowAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The workflow that a message names, with arguments (RTE-06)."""
+
+    template: str
+    args: dict[str, Any] = {}
+
+
 class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a message says and asks for; ``attachments`` counts them, ``source`` and ``trace_verb`` are labels (HUB-04, HUB-06) and choose nothing. All of it is the sender's word: rules decide what comes of it.
+    """What a message says and asks for, all of it the sender's word: rules decide what comes of it.
+
+    ``attachments`` counts them, ``source`` and ``trace_verb`` are labels (HUB-04, HUB-06) and choose nothing. ``workflow`` is a template's name
+    alone where there are no arguments, as it was in every message before turn@6.
 
     The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
     """
@@ -40,13 +51,23 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     supervised: bool = False
     max_steps: int = 0
     budget_class: str = ""
-    workflow: str = ""
+    workflow: str | WorkflowAsked = ""
     delegates: tuple[str, ...] = ()
     attachments: int = 0
     locale: str = ""
     recall: RecallAsked | None = None
     source: str = ""
     trace_verb: str = ""
+
+    @property
+    def template(self) -> str:
+        """The name of the workflow template; "": none is named."""
+        return self.workflow if isinstance(self.workflow, str) else self.workflow.template
+
+    @property
+    def workflow_args(self) -> dict[str, Any]:
+        """The arguments for it."""
+        return {} if isinstance(self.workflow, str) else self.workflow.args
 
     @property
     def words(self) -> str:

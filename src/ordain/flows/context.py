@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 
+from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import Lane, Policy
@@ -84,7 +85,8 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     """A run's own things: its port, pinned catalog, account, scope and bounds. ``deadline`` in microseconds since 1970.
 
     ``scope`` and ``deadline`` are what this part of the flow holds itself to; ``hard`` is the run's own deadline. ``agent`` is whom
-    the run works for, as its first record says, and so whose account it opens. ``session``: the conversation that it belongs to ("": none), ``child`` that another run opened it, ``turn`` what its turn is like.
+    the run works for, as its first record says, and so whose account it opens. ``session``: the conversation that it belongs to ("": none),
+    ``child`` that another run opened it, ``turn`` what its turn is like. ``may_ask`` is whom the run may ask for a yes, None: nobody.
     ``carrying`` is how the kinds of this build carry out a verb's call, by name. ``deadline`` and ``hard`` are moments of the run's own time, as
     ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
@@ -104,6 +106,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     session: str = ""
     keep_thoughts: bool = True
     turn: TurnKind = TurnKind()
+    may_ask: MayAsk | None = None
     carrying: Mapping[str, Carrying] = {}
     profiled: ProfiledBy | None = None
     held: HeldProfile | None = None

@@ -51,9 +51,22 @@ class Settlement:
     message: str = ""
 
 
+class FailedStep(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """The call of a verb that a run failed at (C5), and what it said; ``workflow`` is the run of the workflow that it was a step of, where that is another."""
+
+    verb: str
+    output: str
+    workflow: str = ""
+
+    @property
+    def extension(self) -> str:
+        """What the verb belongs to: its id up to the last dot, all of it where there is none."""
+        return self.verb.rpartition(".")[0] or self.verb
+
+
 _STATUS_OF = {
     "": Status.COMPLETED,
-    **dict.fromkeys(("cancelled", "interrupted"), Status.CANCELLED),
+    **dict.fromkeys(("cancelled", "interrupted", "cancellation_requested"), Status.CANCELLED),
     **dict.fromkeys(("timed_out", "timeout", "question_expired", "repair_expired"), Status.TIMED_OUT),
 }
 
@@ -253,8 +266,9 @@ class Kind(Generic[I, O]):
 
     ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
-    ``excerpt`` is what a parent's header shows of its output, as JSON text. ``cortex`` is the reply that the sources' orchestrator gives for what
-    such a run carried out, from its end and the answers that it had, for who looks into a trace (B-04); None where there is none.
+    ``excerpt`` is what a parent's header shows of its output, as JSON text. ``failed`` is the call that an output names as what it failed at.
+    ``cortex`` is the reply that the sources' orchestrator gives for what such a run carried out, from its end and the answers that it had, for
+    who looks into a trace (B-04); None where there is none.
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
@@ -275,6 +289,7 @@ class Kind(Generic[I, O]):
     reply: Callable[[O], str | None] | None = None
     header: Callable[[O], tuple[HeaderLine, ...]] | None = None
     excerpt: Callable[[Raw], str] = whole_output
+    failed: Callable[[O], FailedStep | None] | None = None
     cortex: Callable[[Ending, Sequence[AnswerHad]], dict[str, Any]] | None = None
     wire: Wire[Any] | None = None
     serves: Serves | None = None

@@ -16,10 +16,11 @@ from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3, TRIAG
 from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3, TURN_4, TURN_5
 from ordain.flows.verb.kind import VERB, VERB_1, VERB_2
 from ordain.flows.verb_plan.kind import VERB_PLAN_1, VERB_PLAN_KIND
+from ordain.flows.workflow.kind import WORKFLOW_RUN
 
 SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(PLANNER, VERB_PLAN_KIND, VERB),
-    *(TURN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
+    *(TURN, WORKFLOW_RUN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
     *(PLANNER_2, PLANNER_1, VERB_PLAN_1, VERB_2, VERB_1, QUESTION_3, QUESTION_2, QUESTION_1),
     *(SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
     *(TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),

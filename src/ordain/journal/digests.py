@@ -10,6 +10,7 @@ from hashlib import blake2b
 import msgspec
 
 from ordain.effects.calls import Call
+from ordain.effects.effect import ApprovalAsked
 
 DIGEST_BYTES = 16
 KEY_BYTES = 32
@@ -60,6 +61,16 @@ def content_digest(data: bytes) -> str:
 def call_digest(call: Call) -> str:
     """The digest that an authorisation of a verb call holds: of the exact verb and arguments."""
     return content_digest(msgspec.json.encode(call, order="deterministic"))
+
+
+def approval_digest(key: bytes, approval: ApprovalAsked) -> str:
+    """The keyed digest of what an approver is asked for: of the subject, the exact calls and what else they are bound to. 32 hex characters."""
+    return digest(key, msgspec.json.encode((approval.subject, approval.detail, approval.calls), order="deterministic")).hex()
+
+
+def approval_id(run: str, addr: int) -> str:
+    """The id of the approval that effect ``addr`` of a run asks for. 32 hex characters."""
+    return derived_id(run, f"approval@{addr}")
 
 
 def derived_id(run: str, address: object, k: int = 0) -> str:

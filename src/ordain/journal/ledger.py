@@ -32,7 +32,8 @@ class Thing(StrEnum):
 
     ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
     number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
-    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``config`` (place, type, id, version of a record).
+    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``config`` (place, type, id, version of a record);
+    ``approval`` (id), ``grant`` (id): what was asked, given, used.
     """
 
     RUN = "run"
@@ -45,6 +46,8 @@ class Thing(StrEnum):
     SWEPT = "swept"
     PLACED = "placed"
     CONFIG = "config"
+    APPROVAL = "approval"
+    GRANT = "grant"
 
 
 class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
@@ -145,6 +148,16 @@ def config_item(name: tuple[str, str, str, int], config: bytes | None, written: 
     """A version of a record of the configuration stands, for good; ``written`` is by whom and when. An operator's words, no subject's."""
     place, resource, record, version = name
     return LedgerItem(Thing.CONFIG, (place, resource, record, str(version)), fingerprint(config, *written))
+
+
+def approval_item(approval: str, row: Sequence[object], by: str, key: bytes | None) -> LedgerItem:
+    """An approval: ``row`` is what its row says but for who decided it, which goes with its run's content."""
+    return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row), sealed(key, by))
+
+
+def grant_item(grant: str, row: Sequence[object]) -> LedgerItem:
+    """A grant: all that its row says."""
+    return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row))
 
 
 def next_row(last: tuple[int, bytes] | None, items: Sequence[LedgerItem]) -> LedgerRow:
@@ -268,12 +281,15 @@ _OTHER: Mapping[str, str] = {
     Thing.ACCOUNT: "another amount",
     Thing.ERASED: "another time",
     Thing.CONFIG: "it says something else, or was written by somebody else or at another time",
+    Thing.APPROVAL: "its row has another run, digest, state, tier or time",
+    Thing.GRANT: "its row has another scope, principal, time or number of uses",
 }
 _OTHER_WORDS: Mapping[str, str] = {
     Thing.RUN: "its first record has another link",
     Thing.SESSION: "another user",
     Thing.THREAD: "another intent, question, slots or error",
     Thing.REQUEST: "another content",
+    Thing.APPROVAL: "somebody else decided it",
 }
 
 

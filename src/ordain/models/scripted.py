@@ -9,7 +9,7 @@ the killed one would have got. A file::
       - {$error: rate_limited, message: slow down, retry_after_ms: 500}
       - {$delay_ms: 200, $answer: {thought: ..., finish: true, ...}}
       - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with such a pause between them
-    router: [...]                     # and supervisor, triage: the same for these purposes
+    router: [...]                     # and supervisor, triage, workflow: the same for these purposes
     verbs:
       some_verb: [...]                # the same for the runs of a prompt-plan verb; of one that answers in words, texts or {content: ...}
     cases:                            # optional: the first case whose words stand in the request takes the whole file's place

@@ -12,7 +12,16 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from ordain.contracts.approvals import AwaitedApproval
 from ordain.journal.digests import entry_cover
+
+OUR_IDS = "ordain:"
+"""What the ids of our own messages begin with; no sender may use it."""
+
+
+def message_id(run: str, addr: object) -> str:
+    """The id of what a run says: nobody else's ids look like it, and it is the same each time."""
+    return f"{OUR_IDS}{run}:{addr}"
 
 
 class EntryKind(StrEnum):
@@ -21,6 +30,7 @@ class EntryKind(StrEnum):
     MESSAGE = "message"
     REPLY = "reply"
     QUESTION = "question"
+    APPROVAL = "approval"
     SAID = "said"
     SUMMARY = "summary"
 
@@ -59,7 +69,10 @@ class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thread. ``turns`` are the ids of its unsettled turns in order; ``run`` is the latest turn. Times in microseconds."""
+    """A thread. ``turns`` are the ids of its unsettled turns in order; ``run`` is the latest turn. Times in microseconds.
+
+    ``awaiting`` is the approval that was asked for last and is open, of whichever run of the thread.
+    """
 
     id: int
     status: ThreadStatus
@@ -70,6 +83,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     slots: dict[str, Any] = {}
     last_error: dict[str, Any] | None = None
     touched_at: int = 0
+    awaiting: AwaitedApproval | None = None
 
 
 class ThreadChange(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

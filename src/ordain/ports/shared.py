@@ -1,7 +1,8 @@
 """Shared decisions: what is read of what many share, and what is written, in one transaction. A rule decides in between, and nothing else.
 
 A ``Shared`` names what it reads, and so the rows that stand still until it is decided. A store locks them in one order, whoever asks: sessions, with
-their threads; rows of tables; records of the configuration; accounts; runs. A new shared decision needs a rule, its facts and what it reads and writes, and no code of any store.
+their threads; rows of tables; records of the configuration; accounts; grants; approvals; runs. A new shared decision needs a rule, its facts and what it
+reads and writes, and no code of any store.
 """
 
 from __future__ import annotations
@@ -61,6 +62,26 @@ class AccountsRead(Struct, frozen=True, kw_only=True):
     sharing: SharedName | None = None
 
 
+class GrantsRead(Struct, frozen=True, kw_only=True):
+    """The grants of a principal that were not taken back, are not used up and expire after ``at``, ``most`` at most, those that expire first. Gives ``Grant`` values."""
+
+    principal: str
+    at: int
+    most: int = 20
+
+
+class GrantRead(Struct, frozen=True, kw_only=True):
+    """A grant by its id. Gives a ``Grant``, or None."""
+
+    grant: str
+
+
+class ApprovalRead(Struct, frozen=True, kw_only=True):
+    """An approval by its id. Gives an ``ApprovalRow``, or None."""
+
+    approval: str
+
+
 class RunRead(Struct, frozen=True, kw_only=True):
     """A run, and whether it still waits at effect ``addr`` for the mail ``key``. Gives a ``RunFound``, or None where there is no such run."""
 
@@ -75,8 +96,8 @@ class ConfigRead(Struct, frozen=True, kw_only=True):
     key: ConfigKey
 
 
-SharedRead = SessionRead | RowRead | ConfigRead | AccountsRead | RunRead
-_LOCKS = {SessionRead: 0, RowRead: 1, ConfigRead: 2, AccountsRead: 3, RunRead: 4}
+SharedRead = SessionRead | RowRead | ConfigRead | AccountsRead | GrantsRead | GrantRead | ApprovalRead | RunRead
+_LOCKS = {SessionRead: 0, RowRead: 1, ConfigRead: 2, AccountsRead: 3, GrantsRead: 4, GrantRead: 4, ApprovalRead: 5, RunRead: 6}
 """The one order in which rows are locked; of one kind they are locked by their names."""
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.contracts.approvals import Grant
 from ordain.journal.records import Record, Started
+from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import NewEntry, Placed, ThreadChange
 
@@ -24,6 +26,8 @@ class MailKind(StrEnum):
     CHILD = "child"
     ANSWER = "answer"
     INTERRUPT = "interrupt"
+    APPROVAL = "approval"
+    """An approver's word on what the run asks."""
     LATE = "late"
     """What became of a call, from an engine that does not hold its run any more."""
 
@@ -182,4 +186,9 @@ Write = (
     | Refund
     | TableRow
     | ConfigVersion
+    | NewApproval
+    | ApprovalDecided
+    | Grant
+    | GrantUse
+    | GrantRevoked
 )

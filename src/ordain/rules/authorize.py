@@ -1,22 +1,26 @@
 """Rule ``authorize``: may this verb call run now? The one door every verb call passes (security policy, core form).
 
-Effects ``read`` and ``private`` are allowed in scope; ``egress`` only where the verb's own declaration fixes every argument;
-all else needs an approval, and where nobody can give one it is denied.
+Effects ``read`` and ``private`` are allowed in scope; ``egress`` only where the verb's own declaration fixes every argument; all else needs somebody's yes:
+a grant that was given beforehand, or an approval of exactly this call. Where the run may ask nobody, or nobody said yes, it is denied.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.approvals import GRANTABLE, TIERS, MayAsk, Tier
 from ordain.contracts.catalog import NOT_CONFIGURED, Catalog, CompiledVerb
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
+from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import VerbEffect
 from ordain.rules.acts import Act, ActEnd
-from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
+from ordain.rules.bounds import beyond
+from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
 
@@ -39,6 +43,14 @@ class AuthorizeReason(Reason):
     TOKEN_SCOPE = "authorize.token_scope", "The token that asked for the run has not a scope that the verb needs."
     SAFETY = "authorize.safety", "The profile that holds for the conversation lets nothing happen beyond reads."
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
+    CONSTRAINT = "authorize.constraint", "The call is beyond what the run's scope bounds the verb to."
+    NEEDS_GRANT = "authorize.needs_grant", "The call needs somebody's yes, and the run looks for a grant."
+    NEEDS_APPROVAL = "authorize.needs_approval", "The call needs an approval, and the run waits for one."
+    APPROVED = "authorize.approved", "An approver said yes to exactly this call, once."
+    GRANTED = "authorize.granted", "A grant covers the call, and one use of it was taken."
+    NOT_APPROVED = "authorize.not_approved", "An approver said no to exactly this call."
+    APPROVAL_EXPIRED = "authorize.approval_expired", "Nobody decided in time."
+    APPROVAL_WITHDRAWN = "authorize.approval_withdrawn", "What was asked for may not be done any more."
 
 
 class GroundReason(Reason):
@@ -59,7 +71,30 @@ class Deny(Struct, frozen=True, gc=False, tag="deny"):
     detail: str = ""
 
 
-AuthorizeOutcome = Allow | Deny
+class NeedsApproval(Struct, frozen=True, gc=False, tag="needs_approval"):
+    """The call with this digest needs a yes of this tier, and ``why`` says whose: a grant's, or a person's. Only ``flows.act`` asks for it."""
+
+    call: str
+    tier: Tier
+    why: MayAsk
+
+
+AuthorizeOutcome = Allow | NeedsApproval | Deny
+
+
+class RefusedWhy(StrEnum):
+    """Why a call got no yes that was asked for: an approver's no, the time, or that it may not be made any more."""
+
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+_REFUSED = {
+    RefusedWhy.DENIED: AuthorizeReason.NOT_APPROVED,
+    RefusedWhy.EXPIRED: AuthorizeReason.APPROVAL_EXPIRED,
+    RefusedWhy.WITHDRAWN: AuthorizeReason.APPROVAL_WITHDRAWN,
+}
 
 
 class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,6 +103,10 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``reserved``: the verb is what a turn enters by, and the run does not enter by it. ``lacks``: the scopes of access that the
     verb needs and the token that asked for the run has not. ``unconfirmed``: no operator has confirmed what the verb declares. ``safety``: the
     safety mode of the profile that holds ("": standard).
+
+    ``may_ask`` is whom the run may ask for a yes, None: nobody. ``approval`` and ``grant`` are the yes that the run's own records hold for exactly
+    this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
+    calls before, where a bound of the scope does.
     """
 
     verb: str
@@ -81,17 +120,25 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lacks: tuple[str, ...] = ()
     safety: str = ""
     unconfirmed: bool = False
+    may_ask: MayAsk | None = None
+    approval: str = ""
+    grant: str = ""
+    by: str = ""
+    grant_asked: bool = False
+    refused: RefusedWhy | None = None
+    calls: int = 0
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
-    """The arguments as proposed, and the catalog that declares the verb."""
+    """The arguments as proposed, the catalog that declares the verb, and the bounds that the run's scope sets it."""
 
     args: dict[str, Any]
     catalog: Catalog
+    bounds: tuple[Constraint, ...] = ()
 
 
 def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Policy) -> Decision[AuthorizeOutcome]:
-    """Scope, activation, depth, budget and schema; then the effect."""
+    """Scope, activation, depth, budget, schema and bounds; then the effect, and the yes that it needs."""
     verb = inputs.catalog.verbs.get(facts.verb)
     if verb is None:
         return Decision(outcome=Deny(), reason=AuthorizeReason.UNKNOWN_VERB)
@@ -112,21 +159,42 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=AuthorizeReason.BUDGET)
     if not verb.input.accepts(inputs.args):
         return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
-    if facts.safety and verb.spec.effect is not VerbEffect.READ:
-        reason = AuthorizeReason.SAFETY if facts.safety == SafetyMode.READ_ONLY else AuthorizeReason.NO_APPROVAL
-        return Decision(outcome=Deny(verb.spec.effect.value), reason=reason)
-    return _by_effect(verb, facts.call, inputs.args)
+    if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.SAFETY)
+    if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls)):
+        return Decision(outcome=Deny(broken[:200]), reason=AuthorizeReason.CONSTRAINT)
+    return _by_effect(verb, facts, inputs.args)
 
 
-def _by_effect(verb: CompiledVerb, call: str, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
-    effect = verb.spec.effect
-    if effect is VerbEffect.READ:
-        return Decision(outcome=Allow(call), reason=AuthorizeReason.READ)
-    if effect is VerbEffect.PRIVATE:
-        return Decision(outcome=Allow(call), reason=AuthorizeReason.PRIVATE)
-    if effect is VerbEffect.EGRESS and _all_declared(verb, args):
-        return Decision(outcome=Allow(call), reason=AuthorizeReason.EGRESS_DECLARED)
-    return Decision(outcome=Deny(effect.value), reason=AuthorizeReason.NO_APPROVAL)
+def tier_of(verb: CompiledVerb, args: dict[str, Any]) -> Tier | None:
+    """What a call needs somebody's yes for, by the verb's effect; None where it needs none."""
+    if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args):
+        return None
+    return TIERS.get(verb.spec.effect)
+
+
+def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
+    tier = tier_of(verb, args)
+    if tier is None:
+        return Decision(outcome=Allow(facts.call), reason=_BY_ITSELF[verb.spec.effect])
+    if facts.approval:
+        return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.APPROVED)
+    if facts.grant and tier in GRANTABLE:
+        return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.GRANTED)
+    if facts.refused is not None:
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=_REFUSED[facts.refused])
+    if facts.may_ask is not None and tier in GRANTABLE and not facts.grant_asked:
+        return Decision(outcome=NeedsApproval(facts.call, tier, MayAsk.GRANTS), reason=AuthorizeReason.NEEDS_GRANT)
+    if facts.may_ask is MayAsk.PEOPLE:
+        return Decision(outcome=NeedsApproval(facts.call, tier, MayAsk.PEOPLE), reason=AuthorizeReason.NEEDS_APPROVAL)
+    return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.NO_APPROVAL)
+
+
+_BY_ITSELF = {
+    VerbEffect.READ: AuthorizeReason.READ,
+    VerbEffect.PRIVATE: AuthorizeReason.PRIVATE,
+    VerbEffect.EGRESS: AuthorizeReason.EGRESS_DECLARED,
+}
 
 
 def _all_declared(verb: CompiledVerb, args: dict[str, Any]) -> bool:
@@ -156,27 +224,36 @@ def _same(value: object, declared: object) -> bool:
     return same_type and value == declared
 
 
-_DENIED = b'"type":"deny"'
-
-
 class _Called(Struct):
-    """What of the facts an act is known by."""
+    """What of the facts an act is known by, and by whom it was allowed."""
 
     verb: str = ""
     call: str = ""
+    by: str = ""
     unconfirmed: bool = False
 
 
 _CALLED = msgspec.json.Decoder(_Called)
+_DENIED, _ASKED = b'"type":"deny"', b'"type":"needs_approval"'
+_GIVEN = {AuthorizeReason.APPROVED.value: "approved", AuthorizeReason.GRANTED.value: "granted"}
+UNTRACED = "where its arguments come from is not traced"
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """An allowed call shows in what became of it; that it rests on a declaration which nobody confirmed is said beside it."""
-    called = _CALLED.decode(recorded.facts)
-    if _DENIED not in bytes(recorded.outcome):
+    """An allowed call shows in what became of it; beside it stand whose yes allowed it, and that it rests on a declaration which nobody confirmed."""
+    called, outcome = _CALLED.decode(recorded.facts), bytes(recorded.outcome)
+    ground = (_unconfirmed(called.verb),) if called.unconfirmed else ()
+    if _ASKED in outcome:
+        if recorded.reason != AuthorizeReason.NEEDS_APPROVAL.value:
+            return SILENT
+        return HeaderShare(lines=(HeaderLine(mark="info", what=f"{called.verb}: needs an approval", reason=recorded.reason), *ground))
+    if _DENIED not in outcome:
         reads = recorded.reason == AuthorizeReason.READ.value
         act = Act(verb=called.verb, call=called.call, end=ActEnd.PERMITTED, reads=reads)
-        return HeaderShare(act=act, lines=(_unconfirmed(called.verb),) if called.unconfirmed else ())
+        if (given := _GIVEN.get(recorded.reason)) is None:
+            return HeaderShare(act=act, lines=ground)
+        said = f"{called.verb}: {given} by {called.by}; {UNTRACED}"
+        return HeaderShare(lines=(HeaderLine(mark="info", what=said, reason=recorded.reason), *ground), act=act)
     asked = called.verb if recorded.judged else ""  # whoever calls a verb from outside may name it as they like: it is quoted
     line = HeaderLine(mark="fail", what="verb call refused", reason=recorded.reason, excerpt=asked)
     return HeaderShare(lines=(line,), act=Act(verb=called.verb, call=called.call, end=ActEnd.DENIED))

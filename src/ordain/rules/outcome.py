@@ -1,7 +1,7 @@
 """Rule ``outcome``: exactly one of the five things a turn can be (RTE-02, B-41).
 
-An explicit mode agent or council fixes a direct turn. What a sender or a model hints at is a suggestion; the other four outcomes
-need what later work brings and end as typed ``path_unavailable``, never as chat.
+An explicit mode agent or council fixes a direct turn. What a sender or a model hints at is a suggestion: of a workflow rule ``workflow`` has said
+what it comes to. Delegation and fan-out need what later work brings and end as typed ``path_unavailable``, never as chat.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ class OutcomeReason(Reason):
     BY_MODE = "outcome.by_mode", "An explicit mode agent or council is a direct turn."
     DIRECT = "outcome.direct", "Nothing but an answer is asked for."
     WORKFLOW = "outcome.workflow", "A workflow template is suggested; it needs approval before it runs."
+    PROPOSED = "outcome.workflow_proposed", "A step of the suggested workflow needs an approval: it is asked for before any step runs."
+    RUN = "outcome.workflow_run", "Every step of the suggested workflow is allowed by itself: it runs at once."
+    REFUSED = "outcome.workflow_refused", "The suggested workflow cannot be carried out: the turn ends with the reason."
+    NOT_FOLLOWED = (
+        "outcome.suggestion_not_followed",
+        "A model suggests a workflow that cannot be carried out; policy has the turn answered directly then.",
+    )
+    BY_VERB = "outcome.by_verb", "The message names the verb that answers it."
     DELEGATES = "outcome.delegates", "Other agents are suggested."
 
 
@@ -44,36 +52,84 @@ class OutcomeChosen(Struct, frozen=True, kw_only=True, tag="outcome"):
     outcome: TurnOutcome
 
 
+class OutcomeRefused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """The turn ends with this code."""
+
+    code: str
+
+
+class Expansion(StrEnum):
+    """What rule ``workflow`` says of the workflow that is suggested; "": nothing, as before turn@6."""
+
+    NOT_ASKED = ""
+    UNASKED = "unasked"
+    TO_BE_APPROVED = "to_be_approved"
+    REFUSED = "refused"
+
+
 class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The mode, the workflow template hinted at, and how many delegates are."""
+    """The mode, the workflow template hinted at, and how many delegates are.
+
+    ``suggested``: it was a model that named the template. ``expansion`` is what that comes to, ``why`` the code of a refusal. ``verb``: the
+    message names the verb that answers it.
+    """
 
     mode: ExecMode
     workflow: str = ""
     delegates: int = 0
+    suggested: bool = False
+    expansion: Expansion = Expansion.NOT_ASKED
+    why: str = ""
+    verb: bool = False
 
 
-def decide_outcome(facts: OutcomeFacts, inputs: None, policy: Policy) -> Decision[OutcomeChosen]:
-    """Mode first, then what is hinted at; a workflow is proposed and never run unasked (WFL-01)."""
+def decide_outcome(facts: OutcomeFacts, inputs: None, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
+    """Mode first, then what is suggested; a workflow of which a step needs a yes is proposed and never run unasked (WFL-01)."""
     if facts.mode is not ExecMode.BRAIN:
-        return Decision(outcome=OutcomeChosen(outcome=TurnOutcome.DIRECT), reason=OutcomeReason.BY_MODE)
-    if facts.workflow:
-        return Decision(outcome=OutcomeChosen(outcome=TurnOutcome.WORKFLOW_PROPOSAL), reason=OutcomeReason.WORKFLOW)
+        return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_MODE)
+    if facts.workflow or facts.suggested:
+        return _of_workflow(facts, policy)
     if facts.delegates > 1:
-        return Decision(outcome=OutcomeChosen(outcome=TurnOutcome.FAN_OUT), reason=OutcomeReason.DELEGATES)
+        return _chosen(TurnOutcome.FAN_OUT, OutcomeReason.DELEGATES)
     if facts.delegates == 1:
-        return Decision(outcome=OutcomeChosen(outcome=TurnOutcome.DELEGATE), reason=OutcomeReason.DELEGATES)
-    return Decision(outcome=OutcomeChosen(outcome=TurnOutcome.DIRECT), reason=OutcomeReason.DIRECT)
+        return _chosen(TurnOutcome.DELEGATE, OutcomeReason.DELEGATES)
+    return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_VERB if facts.verb else OutcomeReason.DIRECT)
 
 
-_CHOSEN = msgspec.json.Decoder(OutcomeChosen)
+def _of_workflow(facts: OutcomeFacts, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
+    match facts.expansion:
+        case Expansion.NOT_ASKED:
+            return _chosen(TurnOutcome.WORKFLOW_PROPOSAL, OutcomeReason.WORKFLOW)
+        case Expansion.UNASKED:
+            return _chosen(TurnOutcome.WORKFLOW_RUN, OutcomeReason.RUN)
+        case Expansion.TO_BE_APPROVED:
+            return _chosen(TurnOutcome.WORKFLOW_PROPOSAL, OutcomeReason.PROPOSED)
+        case Expansion.REFUSED if facts.suggested and policy.outcome.on_refusal == "direct":
+            return _chosen(TurnOutcome.DIRECT, OutcomeReason.NOT_FOLLOWED)
+        case Expansion.REFUSED:
+            return Decision(outcome=OutcomeRefused(code=facts.why), reason=OutcomeReason.REFUSED)
+
+
+def _chosen(outcome: TurnOutcome, reason: OutcomeReason) -> Decision[OutcomeChosen | OutcomeRefused]:
+    return Decision(outcome=OutcomeChosen(outcome=outcome), reason=reason)
+
+
+OPEN = frozenset({str(OutcomeReason.DIRECT)})
+"""Reasons with which a turn is a direct one as long as nobody suggests anything else."""
+_OUTCOME = msgspec.json.Decoder(OutcomeChosen | OutcomeRefused)
 _HINTED = msgspec.json.Decoder(OutcomeFacts)
+_CARRIED_OUT = frozenset(map(str, (OutcomeReason.PROPOSED, OutcomeReason.RUN, OutcomeReason.NOT_FOLLOWED)))
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """An outcome that is not carried out, and hints that the mode passes over."""
-    outcome = _CHOSEN.decode(recorded.outcome).outcome
-    if outcome is not TurnOutcome.DIRECT:
-        return HeaderShare(lines=(HeaderLine(mark="fail", what=f"outcome {outcome}", reason=recorded.reason),))
+    """An outcome other than a direct answer, and hints that the mode passes over. A refusal shows where it was decided."""
+    chosen = _OUTCOME.decode(recorded.outcome)
+    if isinstance(chosen, OutcomeRefused):
+        return SILENT
+    outcome = chosen.outcome
+    if outcome is not TurnOutcome.DIRECT or recorded.reason in _CARRIED_OUT:
+        mark = "info" if recorded.reason in _CARRIED_OUT else "fail"
+        return HeaderShare(lines=(HeaderLine(mark=mark, what=f"outcome {outcome}", reason=recorded.reason),))
     hinted = _HINTED.decode(recorded.facts)
     if not hinted.workflow and not hinted.delegates:
         return SILENT
@@ -82,5 +138,5 @@ def _tells(recorded: Recorded) -> HeaderShare:
 
 
 OUTCOME: Rule[OutcomeFacts, None, Any] = Rule(
-    name="outcome", outcome=OutcomeChosen, apply=decide_outcome, reasons=(OutcomeReason,), tells=_tells
+    name="outcome", outcome=OutcomeChosen | OutcomeRefused, apply=decide_outcome, reasons=(OutcomeReason,), tells=_tells
 )

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ordain.rules.access import ACCESS
+from ordain.rules.approve import APPROVE
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
 from ordain.rules.configure import CONFIGURE
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
+from ordain.rules.grant import GRANT
 from ordain.rules.hedge import HEDGE
 from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
@@ -33,10 +35,10 @@ ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE,
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)
 """What the port asks alone: what they grant a flow cannot give itself."""
-ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH)
+ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH, GRANT)
 """The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
-ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, CONFIGURE)
-"""What is asked of a request before there is a run."""
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CONFIGURE)
+"""What is asked of somebody from outside: no run's record holds the decision."""
 NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 
 

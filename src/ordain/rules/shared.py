@@ -11,6 +11,7 @@ from msgspec import Struct
 from ordain.rules.attach import ATTACH, AttachFacts
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Rule
+from ordain.rules.grant import GRANT, GrantFacts, GrantTaken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,4 +26,5 @@ class SharedRule:
 SHARED: Mapping[str, SharedRule] = {
     CARVE.name: SharedRule(rule=CARVE, facts=CarveFacts, grants=Carved),
     ATTACH.name: SharedRule(rule=ATTACH, facts=AttachFacts, grants=Struct),
+    GRANT.name: SharedRule(rule=GRANT, facts=GrantFacts, grants=GrantTaken),
 }

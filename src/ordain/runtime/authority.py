@@ -16,21 +16,23 @@ from msgspec import structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import LATEST_US
 from ordain.contracts.pinned import SafetyMode
-from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.scope import CapabilityScope, Constraint
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
-from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait
+from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
 from ordain.effects.results import ReadValue
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
-from ordain.rules.authorize import Allow, AuthorizeFacts
+from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeReason
+from ordain.rules.bounds import bounds_of, counts_calls
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen, LaneFacts
 from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome
 from ordain.rules.spend import Carved, Spend
+from ordain.runtime.consents import Consents
 
 RUNS_MAX = 10_000
 """Runs below one root. A join lends its children what is left of it in equal shares, and gets back what they did not use."""
@@ -52,7 +54,10 @@ class Authority:
         self.spent = Spend()
         self.runs_left = RUNS_MAX if started.runs is None else started.runs
         self.owes_carving = charged
+        self.consents = Consents(started.may_ask)
         self._permits: dict[str, str] = {}
+        self._consented: dict[str, AuthorizeReason] = {}
+        self._called: Counter[str] = Counter()
         self._attempts: Counter[str] = Counter()
         self._profiles: dict[str, set[str]] = {}
         self.owes_profile = started.profiled
@@ -62,10 +67,10 @@ class Authority:
 
     def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog) -> AuthorizeFacts:
         """The facts of rule ``authorize``; the flow may hold itself to less than its scope."""
-        verb = catalog.verbs.get(call.verb)
+        verb, digest = catalog.verbs.get(call.verb), call_digest(call)
         return AuthorizeFacts(
             verb=call.verb,
-            call=call_digest(call),
+            call=digest,
             in_scope=self.scope.permits(call.verb) and within.permits(call.verb),
             depth=self.depth,
             verb_calls=self.spent.verb_calls,
@@ -75,7 +80,14 @@ class Authority:
             lacks=() if verb is None else self._lacks(verb.spec),
             safety="" if self.held is None or self.held.mode is SafetyMode.STANDARD else self.held.mode,
             unconfirmed=call.verb in catalog.unconfirmed,
+            calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
+            **self.consents.facts(digest),
         )
+
+    def bounds(self, verb: str) -> tuple[Constraint, ...]:
+        """The bounds of a verb's calls. Runs of builds before, which could ask nobody, were held to none."""
+        bounded = self.scope.constraints if self.consents.may_ask is not None else None
+        return bounds_of(bounded, verb) if bounded else ()
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:
         """The scopes that the verb needs and the token that asked for the run has not."""
@@ -85,10 +97,18 @@ class Authority:
         """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""
         return not (self._root and self._kind.enters) and (bool(self._session) or not entry.session_only)
 
-    def authorized(self, decision: Decision[Any]) -> None:
-        """Keep what a decision of rule ``authorize`` allows."""
+    def authorized(self, call: Call, decision: Decision[Any]) -> None:
+        """Keep what a decision of rule ``authorize`` about a call allows, or asks for."""
+        self.consents.decided(call, decision)
         if isinstance(decision.outcome, Allow):
             self._permits[decision.address] = decision.outcome.call
+            self._called[call.verb] += 1
+            if decision.reason in (AuthorizeReason.APPROVED, AuthorizeReason.GRANTED):
+                self._consented[decision.address] = decision.reason
+
+    def given(self, permit: str) -> AuthorizeReason | None:
+        """Whether the decision at this address rests on somebody's yes, and on which; None where the call needed none."""
+        return self._consented.get(permit)
 
     def lane_chosen(self, facts: LaneFacts, inputs: Any, outcome: object) -> None:
         """Keep the model profiles that a decision of rule ``lane`` names for a prompt of the run's own; none of what a child will ask."""
@@ -161,12 +181,19 @@ class Authority:
                 _check_time("a join", effect.until.deadline)
             case Wait():
                 _check_time("a wait", effect.deadline)
+                self._check_approval(effect)
             case Say() if effect.summary_through:
                 self._check_summary(effect.summary_through)
             case Read() if self._session != effect.args.get("session", self._session):
                 raise FlowFault("a read of another session")
             case _:
                 pass
+
+    def _check_approval(self, wait: Wait) -> None:
+        """An approver is asked only by a run that may wait for people, and for calls; and as nothing else."""
+        asked = wait.approval
+        if asked is not None and (wait.what is not WaitFor.APPROVAL or wait.question is not None or not self.consents.may_wait(asked)):
+            raise FlowFault("a wait for an approver that this run may not ask, or for nothing that one could approve")
 
     def _check_model_call(self, call: ModelCall) -> None:
         """Of a profile that a lane on record names for it; it ends with the run at the latest, and only after the shared accounts were asked."""

@@ -22,25 +22,27 @@ from ordain.runtime.services import Services
 
 
 class OnBehalf(Struct, frozen=True, gc=False, kw_only=True):
-    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that."""
+    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that; whether somebody's yes is on record."""
 
     key: str
     run: StoredRun
     principal: str
+    approved: bool = False
 
 
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
+GIVEN = "given"
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
 
 
-def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
+def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool = False) -> str | None:
     """Why the current catalog forbids what the pinned one allowed, or None. Narrowing applies at once, widening never.
 
     The same rule decides, on the current declarations: activation, schema, effect, declared lists. What depends on the run
-    (scope, depth, budget) was decided when the call was authorised.
+    (scope, depth, budget) was decided when the call was authorised. ``approved``: somebody's yes to it is on record, or asked for, and is taken as given.
     """
     current = services.catalogs.current
     if current.digest == pinned.digest:
@@ -50,7 +52,9 @@ def withdrawn(services: Services, pinned: Catalog, call: Call) -> str | None:
         return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
-    facts = AuthorizeFacts(verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1)
+    facts = AuthorizeFacts(
+        verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1, session=True, approval=GIVEN if approved else ""
+    )
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
 
@@ -63,7 +67,7 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: On
     """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (why := withdrawn(services, catalog, call.authorized.call)) is not None:
+    if (why := withdrawn(services, catalog, call.authorized.call, approved=by.approved)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")

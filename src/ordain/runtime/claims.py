@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from ordain.contracts.access import Principal
+from ordain.contracts.approvals import Grant, GrantScope
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
@@ -17,17 +18,21 @@ from ordain.errors import FlowFault
 from ordain.flows.accounts import shared_accounts
 from ordain.flows.kind import Serves
 from ordain.flows.shared_claim import SharedClaim
+from ordain.ports.approvals import GrantUse
 from ordain.ports.sessions import Entry, EntryKind
-from ordain.ports.shared import AccountsRead, RowRead, SessionRead, SessionState, SharedRead
+from ordain.ports.shared import AccountsRead, GrantsRead, RowRead, SessionRead, SessionState, SharedRead
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
 from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, MessageReading
 from ordain.rules.attachment import Filler, SessionBusy
+from ordain.rules.bounds import beyond, bounds_of, outside
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision
+from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantTaken
 from ordain.runtime.accounts import sharing
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
+from ordain.runtime.consents import Pending
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import Received, received
 from ordain.runtime.run_state import RunState
@@ -168,6 +173,56 @@ class _CarveClaim:
         return tuple(AccountCharge(account=name, tokens=carved.tokens, usd_micros=carved.usd_micros) for name in carved.accounts)
 
 
+class _GrantClaim:
+    """A claim of a grant for exactly one call, which rule ``authorize`` wants a yes for: those of whoever asked for the run."""
+
+    pinned = None
+
+    def __init__(self, claim: Claim[Any], run: Claiming) -> None:
+        pending = _pending(claim, run.state)
+        self._call, self._spec = pending, run.catalog.verbs[pending.call.verb].spec
+        self._at, self._digest = run.services.clock.now(), claim.args["call"]
+        self.reads: tuple[SharedRead, ...] = (GrantsRead(principal=run.setup.started.principal, at=self._at),)
+
+    def facts(self, read: Sequence[Grant]) -> GrantFacts:
+        found = (
+            GrantFact(
+                grant=grant.grant_id,
+                by=grant.audit.by,
+                level=grant.risk_level,
+                expires_at=grant.expires_at,
+                uses_left=grant.uses_left,
+                outside=self._outside(grant.scope),
+            )
+            for grant in read
+        )
+        return GrantFacts(verb=self._call.call.verb, call=self._digest, tier=self._call.tier, at=self._at, grants=tuple(found))
+
+    def _outside(self, scope: GrantScope) -> str:
+        verb, args = self._call.call.verb, self._call.call.args
+        if not scope.permits(verb):
+            return "capability"
+        if outside(scope.targets, self._spec, args):
+            return "target"
+        return beyond(bounds_of(scope.constraints, verb), self._spec, args, 0)
+
+    def writes(self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]) -> tuple[Write, ...]:
+        taken: GrantTaken = decision.outcome
+        return (GrantUse(grant=taken.grant),)
+
+
+def _pending(claim: Claim[Any], state: RunState) -> Pending:
+    """The call that a grant is claimed for.
+
+    Raises:
+        FlowFault: no decision of this run says that it needs a yes.
+    """
+    pending = state.authority.consents.pending(str(claim.args.get("call")))
+    if pending is None or claim.args != {"verb": pending.call.verb, "call": claim.args["call"]}:
+        raise FlowFault("a claim of a grant for a call that no decision of this run says needs one")
+    return pending
+
+
 def check_claim(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
     """A claim is one that this run may make.
 
@@ -178,6 +233,8 @@ def check_claim(claim: Claim[Any], setup: RunSetup, state: RunState) -> None:
         _check_attaching(claim, setup)
     elif claim.name == CARVE.name:
         _check_carving(claim, setup, state)
+    elif claim.name == GRANT.name:
+        _pending(claim, state)
 
 
 def _check_attaching(claim: Claim[Any], setup: RunSetup) -> None:
@@ -231,7 +288,15 @@ async def _carving(claim: Claim[Any], run: Claiming) -> PreparedClaim:
     return _CarveClaim(claim, run)
 
 
-_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Awaitable[PreparedClaim]]] = {ATTACH.name: _attaching, CARVE.name: _carving}
+async def _granting(claim: Claim[Any], run: Claiming) -> PreparedClaim:
+    return _GrantClaim(claim, run)
+
+
+_CLAIMS: Mapping[str, Callable[[Claim[Any], Claiming], Awaitable[PreparedClaim]]] = {
+    ATTACH.name: _attaching,
+    CARVE.name: _carving,
+    GRANT.name: _granting,
+}
 
 
 async def prepared(claim: Claim[Any], run: Claiming) -> PreparedClaim:

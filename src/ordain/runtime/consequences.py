@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
 from ordain.flows.commission import Commission, Telling
@@ -240,6 +241,7 @@ class Consequences:
             workspace=self._state.workspace,
             principal=self._message.principal,
             scopes=self._message.scopes,
+            may_ask=MayAsk.PEOPLE,
             subject=self._state.subject,
             key=self._state.key,
             at=self._at,

@@ -16,13 +16,13 @@ from ordain.contracts.conversation import Message, MessageAnswer, Option, Questi
 from ordain.contracts.events import QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
-from ordain.ports.sessions import Entry, EntryKind, NewEntry, SessionRow, Thread
+from ordain.ports.sessions import OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Arrive, MessageKey, Outcome
 from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
 from ordain.runtime.consequences import Consequence, Consequences
-from ordain.runtime.entries import OUR_IDS, spoken
+from ordain.runtime.entries import spoken
 from ordain.runtime.message_entry import Received, body_of, message_of
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 from ordain.runtime.streams import event_of

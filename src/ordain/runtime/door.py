@@ -14,22 +14,24 @@ from ordain.contracts.access import Principal
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.effects.effect import WaitFor
-from ordain.errors import Conflict, InvalidRequest, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
+from ordain.errors import Conflict, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
 from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, STOPPED, NoteBody, Record, RecordKind, ResumedBody, Status, SuspendedBody, raw
+from ordain.ports.approvals import Approvals
 from ordain.ports.search import RunRow, Search
 from ordain.ports.sessions import ERASED_SESSION
 from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
 from ordain.rules.header import HeaderLine, render_header
-from ordain.rules.proposals import nesting
 from ordain.runtime.access import Access
+from ordain.runtime.answers import answered
+from ordain.runtime.approvals import ApprovalDesk
 from ordain.runtime.configuration import ControlPlane
 from ordain.runtime.conversation import Acknowledged, Conversation
+from ordain.runtime.grants import GrantDesk
 from ordain.runtime.headers import loaded
 from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory
@@ -44,8 +46,6 @@ from ordain.runtime.waiters import Waiters
 __all__ = ["AT_REST", "NULL", "Engine", "Record", "RecordKind", "RunRow", "RunView", "Runtime", "Status", "StoredRun"]
 
 EVENT_POLL_S = 0.5
-ANSWER_BYTES = 262_144
-ANSWER_DEPTH = 64
 
 
 class Checks(Struct, frozen=True, kw_only=True):
@@ -105,6 +105,7 @@ class Runtime:
         *,
         engine: Engine,
         library: Memory,
+        approvals: Approvals,
         reloader: Reloader | None = None,
         commits: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -118,17 +119,23 @@ class Runtime:
         self.conversation = Conversation(services)
         self.access = Access(services)
         self.control = ControlPlane(services.configuration, services.store, services.clock)
+        self.approvals = ApprovalDesk(services, approvals)
+        self.grants = GrantDesk(services, approvals)
         self._intake = Intake(services)
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
-    async def accept(self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
-        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); raises as ``Intake.of_request``."""
+    async def accept(
+        self, request: BaseModel, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
+    ) -> Accepted:
+        """Accept a request of any contract that a kind answers (PLN-06, VRB-02); ``waits`` and raises as ``Intake.of_request``."""
         self._check_open()
-        return await self._intake.of_request(request, principal, workspace)
+        return await self._intake.of_request(request, principal, workspace, waits=waits)
 
-    async def open(self, kind: str, given: Struct | Raw, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE) -> Accepted:
-        """Open a root run of a kind by its name, with its input; raises as ``Intake.open``.
+    async def open(
+        self, kind: str, given: Struct | Raw, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, waits: bool = False
+    ) -> Accepted:
+        """Open a root run of a kind by its name, with its input; ``waits`` as in ``accept``, raises as ``Intake.open``.
 
         Raises:
             NotFound: this build has no such kind.
@@ -138,7 +145,7 @@ class Runtime:
         if found is None:
             raise NotFound(f"this build has no kind {kind}", code="unknown_kind")
         taken = Taken(input=given if isinstance(given, Raw) else raw(given), request_id=None, digest="")
-        return await self._intake.open(found, taken, self.services.clock.new_run_id(), principal, workspace)
+        return await self._intake.open(found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits)
 
     async def receive(
         self, message: Message, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = ""
@@ -292,17 +299,12 @@ class Runtime:
         return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
-        """Answer a wait of kind answer or approval; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``."""
-        stored = await self._load(run)
-        body = ENCODER.encode(AnswerBody(value=value, by=by))
-        if len(body) > ANSWER_BYTES or nesting(body.decode()) > ANSWER_DEPTH:
-            raise InvalidRequest(
-                f"an answer has at most {ANSWER_BYTES} bytes and nests at most {ANSWER_DEPTH} deep", code="answer_too_large"
-            )
-        now = self.services.clock.now()
-        mail = NewMail(run=run, kind=MailKind.ANSWER, key=f"{WaitFor.ANSWER}:{addr}", body=body, at=now, addr=addr)
-        outcome = await self.services.store.submit(posted(stored.workspace, mail))
-        return outcome.refused or "sent"
+        """Answer a wait; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``.
+
+        Raises:
+            Conflict: it waits for an approver (``approval_required``), who decides by the approval's id.
+        """
+        return await answered(self.services, await self._load(run), addr, AnswerBody(value=value, by=by))
 
     async def resume(self, run: str, *, by: str) -> None:
         """Drive a stopped run again, after the fix; a turn takes its place in its thread again.

@@ -11,15 +11,14 @@ import msgspec
 
 from ordain.effects.effect import Say, Wait
 from ordain.errors import RunPlace
+from ordain.flows.kind import FailedStep
 from ordain.journal.records import ENCODER, Status
-from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus
+from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus, message_id
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
 
 ERROR_CHARS = 300
-OUR_IDS = "ordain:"
-"""What the ids of our own messages begin with; no sender may use it."""
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
 """Where a turn's end leaves its thread; what is not here failed, or is stopped and blocks it."""
 STOPPED_TEXT = {
@@ -28,11 +27,6 @@ STOPPED_TEXT = {
     Status.CANCELLED: "This turn was cancelled.",
 }
 OTHERWISE = "This turn cannot go on as it is. An operator has to look at it."
-
-
-def message_id(run: str, addr: object) -> str:
-    """The id of what a run says: nobody else's ids look like it, and it is the same each time."""
-    return f"{OUR_IDS}{run}:{addr}"
 
 
 def spoken(text: str) -> int:
@@ -62,24 +56,31 @@ def stopped_text(status: Status) -> str:
     return STOPPED_TEXT.get(status, OTHERWISE)
 
 
-def at_rest(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> ThreadChange:
-    """Where a run's end leaves its thread, if it held its place; a failure is kept for who asks later what went wrong (C5)."""
+def at_rest(stored: StoredRun, facts: HeaderFacts, status: Status, at: int, failed: FailedStep | None = None) -> ThreadChange:
+    """Where a run's end leaves its thread, if it held its place; a failure is kept for who asks later what went wrong (C5).
+
+    ``failed`` is the call that the run names as what it failed at.
+    """
     settled = status in (Status.COMPLETED, Status.CANCELLED, Status.FAILED, Status.TIMED_OUT)
     thread = STATUS_OF.get(status, ThreadStatus.FAILED if settled else ThreadStatus.BLOCKED)
-    error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at)
+    error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at, failed)
     return ThreadChange(id=stored.thread, session=stored.session, status=thread, last_error=error, in_place=True, at=at)
 
 
-def _last_error(stored: StoredRun, facts: HeaderFacts, at: int) -> dict[str, Any]:
-    failed = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
+def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep | None) -> dict[str, Any]:
+    """The failure by the workflow's step that it was, else by the header's last line that tells of one."""
+    line = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
+    capability, output = ("", "") if line is None else (line.what, line.excerpt or line.reason)
+    if step is not None:
+        capability, output = step.verb, step.output
     return {
         "runId": stored.root,
-        "workflowId": None,
+        "workflowId": None if step is None else step.workflow or stored.id,
         "threadId": stored.thread,
-        "extensionId": None,
-        "capabilityId": "" if failed is None else failed.what,
+        "extensionId": None if step is None else step.extension,
+        "capabilityId": capability,
         "code": facts.reason,
-        "output": "" if failed is None else (failed.excerpt or failed.reason)[:ERROR_CHARS],
+        "output": output[:ERROR_CHARS],
         "messageId": message_id(stored.id, "reply"),
         "timestampMs": at // 1000,
     }

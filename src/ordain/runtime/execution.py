@@ -20,7 +20,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Join, Spawn
-from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, VerbCall
+from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, VerbCall, Wait
 from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
@@ -43,6 +43,7 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
+from ordain.rules.grant import GRANT
 from ordain.rules.lane import LANE
 from ordain.rules.profile import PROFILE
 from ordain.rules.recover import RECOVER, Happened, Recovering, RecoverOutcome, happened_of
@@ -135,10 +136,10 @@ class Execution:
         authority = self.state.authority
         with self._deciding:
             asked = recorded_form.call_form(call)
-            inputs = AuthorizeInputs(args=asked.args, catalog=self._catalog)
+            inputs = AuthorizeInputs(args=asked.args, catalog=self._catalog, bounds=authority.bounds(asked.verb))
             facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog)
             decision = self._decide(AUTHORIZE, facts, inputs, recorded_form.references(refs))
-            authority.authorized(decision)
+            authority.authorized(asked, decision)
             return decision
 
     def _decide(self, rule: Rule[F, I, O], facts: F, inputs: I, refs: tuple[int, ...] = ()) -> Decision[O]:
@@ -179,7 +180,12 @@ class Execution:
             asked, encoded = recorded_form.effect_form(effect)
             if isinstance(asked, Children):
                 raise FlowFault("children are opened by the port's own method, which books what they spend")
-            return await (self._model_call(asked, encoded) if isinstance(asked, ModelCall) else self._perform(asked, encoded))
+            if isinstance(asked, ModelCall):
+                return await self._model_call(asked, encoded)
+            result = await self._perform(asked, encoded)
+            if isinstance(asked, Wait):
+                self.state.authority.consents.answered(asked, result)
+            return result
 
     async def _model_call(self, call: ModelCall, encoded: msgspec.Raw) -> Any:
         """Reserve the most that it can come to, make it, and book what it came to."""
@@ -270,6 +276,8 @@ class Execution:
             decision = await self._claimed(asked, encoded)
             if asked.name == CARVE.name:
                 self.state.authority.carved(decision.outcome)
+            elif asked.name == GRANT.name:
+                self.state.authority.consents.claimed(asked.args["call"], decision.outcome)
             return decision
 
     async def _claimed(self, claim: Claim[Any], encoded: msgspec.Raw) -> Decision[Any]:

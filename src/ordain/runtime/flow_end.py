@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from ordain.effects.children import NULL
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
-from ordain.flows.kind import Kind, Settlement
+from ordain.flows.kind import FailedStep, Kind, Settlement
 from ordain.journal.folds import Fold
 from ordain.journal.records import SETTLED, EndedBody, Status, raw
 from ordain.ports.effects import Interrupted
@@ -33,6 +33,7 @@ class _Said(Struct, frozen=True):
     reason: str
     told: str | None
     lines: tuple[HeaderLine, ...]
+    failed: FailedStep | None = None
 
 
 _SAID = msgspec.json.Decoder(_Said)
@@ -41,7 +42,7 @@ _SAID = msgspec.json.Decoder(_Said)
 class FlowEnd(Struct, frozen=True, kw_only=True):
     """What a flow came to: how that settles its run, its output as JSON, what its session is told, and lines of its own for the header.
 
-    ``returned`` is the output as the flow gave it; None where it gave none.
+    ``returned`` is the output as the flow gave it; None where it gave none. ``failed`` is the call that it names as what it failed at.
     """
 
     settlement: Settlement
@@ -49,6 +50,7 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
     output: Raw = NULL
     told: str | None = None
     lines: tuple[HeaderLine, ...] = ()
+    failed: FailedStep | None = None
 
     @classmethod
     def of(cls, kind: Kind[Any, Any], returned: Any, *, masked: bool) -> FlowEnd:
@@ -63,13 +65,15 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
             raise FlowFault(f"kind {kind.name}@{kind.version} settles a run as {status!r:.80}, and that settles none")
         told = None if kind.reply is None else kind.reply(returned)
         lines = () if kind.header is None else kind.header(returned)
-        said = _said(f"kind {kind.name}@{kind.version}", reason, told, lines)
+        failed = None if kind.failed is None else kind.failed(returned)
+        said = _said(f"kind {kind.name}@{kind.version}", _Said(reason, told, lines, failed))
         return cls(
             settlement=Settlement(status=status, reason=said.reason),
             returned=returned,
             output=_output(returned),
             told=said.told,
             lines=said.lines,
+            failed=said.failed,
         )
 
     @classmethod
@@ -81,7 +85,7 @@ class FlowEnd(Struct, frozen=True, kw_only=True):
         """
         if not masked:
             raise FlowFault("the flow raised an interrupt that nobody sent")
-        said = _said("an interrupt", interrupted.what, stopped_text(Status.CANCELLED), ())
+        said = _said("an interrupt", _Said(interrupted.what, stopped_text(Status.CANCELLED), ()))
         return cls(settlement=Settlement(status=Status.CANCELLED, reason=said.reason), told=said.told)
 
     def record(self, fold: Fold) -> tuple[EndedBody, HeaderFacts]:
@@ -109,9 +113,9 @@ def _output(returned: Any) -> Raw:
     return output
 
 
-def _said(who: str, reason: Any, told: Any, lines: Any) -> _Said:
+def _said(who: str, given: _Said) -> _Said:
     try:
-        said = _SAID.decode(raw(_Said(reason, told, lines)))
+        said = _SAID.decode(raw(given))
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise FlowFault(f"{who} says of a run's end what no record can hold: {str(error)[:200]}") from error
     for line in said.lines:

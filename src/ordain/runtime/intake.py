@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ordain.contracts.access import TOKEN_PRINCIPAL, Principal, principal_of
+from ordain.contracts.approvals import MayAsk
 from ordain.errors import Conflict, InvalidRequest, Refused
 from ordain.flows.kind import Kind, Taken
 from ordain.ports.shared import Ruling, Shared
@@ -34,8 +35,8 @@ class Intake:
         self._services = services
         self._stored_catalog = ""
 
-    async def of_request(self, request: BaseModel, principal: Principal | str, workspace: str) -> Accepted:
-        """Take a request from outside, and open the run of the kind that answers its contract; raises as ``open``.
+    async def of_request(self, request: BaseModel, principal: Principal | str, workspace: str, *, waits: bool = False) -> Accepted:
+        """Take a request from outside, and open the run of the kind that answers its contract; ``waits`` and raises as ``open``.
 
         Raises:
             InvalidRequest: the kind refuses it, or its id is not printable (B-46).
@@ -50,17 +51,21 @@ class Intake:
             taken.request_id or ""
         ).isprintable():  # it is echoed in headers, logs and lists; no contract says so, for older runs hold any
             raise InvalidRequest("a request id has 1 to 200 printable characters")
-        return await self.open(kind, taken, run, principal, workspace)
+        return await self.open(kind, taken, run, (principal, workspace), waits=waits)
 
-    async def open(self, kind: Kind[Any, Any], taken: Taken, run: str, principal: Principal | str, workspace: str) -> Accepted:
-        """Open the run, or find the one that the same request became.
+    async def open(
+        self, kind: Kind[Any, Any], taken: Taken, run: str, asked: tuple[Principal | str, str], *, waits: bool = False
+    ) -> Accepted:
+        """Open the run, or find the one that the same request became; ``asked`` is by whom, in which workspace.
+
+        ``waits``: whoever asked looks for the end by itself, so that the run may wait for people, as long as a turn may.
 
         Raises:
             Conflict: the request id names a run with another body (``request_id_reused``).
             Refused: as many runs as policy permits are already accepted (429).
             StorageUnavailable: nothing can be written.
         """
-        services, who = self._services, principal_of(principal)
+        services, who, workspace = self._services, principal_of(asked[0]), asked[1]
         catalog, now = services.catalogs.current, services.clock.now()
         policy = catalog.policy
         opening = Opening(
@@ -72,8 +77,9 @@ class Intake:
             subject=run,
             key=services.clock.new_key(),
             at=now,
-            deadline=now + round(policy.limits.timeout_seconds * 1e6),
+            deadline=now + round((policy.session.hold_seconds if waits else policy.limits.timeout_seconds) * 1e6),
             keep_thoughts=taken.keep_thoughts,
+            may_ask=MayAsk.PEOPLE if waits else MayAsk.GRANTS,
         )
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
         opened = Ruling(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)

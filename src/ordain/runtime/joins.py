@@ -165,6 +165,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         workspace=began.workspace,
         principal=began.principal,
         scopes=began.scopes,
+        may_ask=began.may_ask,
         subject=began.subject,
         parent=parent.run,
         parent_addr=addr,

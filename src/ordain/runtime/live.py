@@ -12,7 +12,6 @@ from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
 from ordain.effects.results import (
     Abandoned,
-    Answered,
     AnyResult,
     Expired,
     Said,
@@ -40,18 +39,19 @@ from ordain.ports.effects import Interrupted, Suspended
 from ordain.ports.leases import Held
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
-from ordain.ports.writes import MailKind, OutboxRow
+from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
+from ordain.runtime.approval_wait import closing
 from ordain.runtime.calls import OnBehalf, call_verb, recover_verb
 from ordain.runtime.claims import prepared
-from ordain.runtime.entries import answered, question, said
-from ordain.runtime.flow_time import PERSONS, TIME_LOST, WAITED, FlowTime
+from ordain.runtime.entries import answered, said
+from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.foreign_result import kept_form
-from ordain.runtime.gateway import Attempt, call_model, verb_withdrawn
+from ordain.runtime.gateway import Attempt, call_model
 from ordain.runtime.joins import join_children, new_children
-from ordain.runtime.mail import AnswerBody, InterruptBody
+from ordain.runtime.mail import InterruptBody
 from ordain.runtime.mailbox import Mailbox, hand_over
 from ordain.runtime.model_answers import lost_call, timed_out_at
 from ordain.runtime.pen import Pen
@@ -60,6 +60,7 @@ from ordain.runtime.readers import read
 from ordain.runtime.recorded_form import result_form
 from ordain.runtime.services import NOT_READ, Services
 from ordain.runtime.setup import RunSetup
+from ordain.runtime.waits import ask, carry_wait
 
 R = TypeVar("R")
 UNWRITTEN_MAX = 256
@@ -80,7 +81,7 @@ class LiveRun(Pen):
         self.setup, self.state = setup, setup.state(held.run.records[0].at, said)
         self.catalog, self._said, self._park = setup.catalog, said, park
         self.mailbox = Mailbox(services, held.id, held.mail)
-        self._attempts = dict[int, int]()
+        self._attempts, self.approving = dict[int, int](), set[int]()
         self._abandonable: asyncio.Task[Any] | None = None
         self._abandoned = False
         self.in_verb = False
@@ -88,7 +89,7 @@ class LiveRun(Pen):
         self.time = FlowTime(services, held.run, self.state, self.scribe)
         self.time.also(held.lost)
         self._model_calls = answered_calls(held.run.records)
-        self._verb_run = services.kinds.label(setup.started).verb if held.run.parent is not None else ""
+        self.verb_run = services.kinds.label(setup.started).verb if held.run.parent is not None else ""
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """See ``Pen.write``; what was lost until then is put on record before."""
@@ -126,7 +127,7 @@ class LiveRun(Pen):
         await self.barrier()
         mark = self.mark()
         self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
-        if await self._unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
+        if await self.unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
             self.state.suspended = True
             if self._park is None or self.time.still or not await self._park(wake_at):  # a person may take days
                 raise Suspended
@@ -136,7 +137,7 @@ class LiveRun(Pen):
         """Where the run stands, to go back to if what follows is refused."""
         return self.scribe.mark(), self.time.mark(), (self.state.handed_at, self.state.flow_at, self.state.lost_us)
 
-    async def _unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
+    async def unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
         """Commit a unit with what was written since the mark; where mail was faster it was never written, and this is False."""
         if await self.offer(unit):
             return True
@@ -209,12 +210,8 @@ class LiveRun(Pen):
         self.write(RecordKind.INTENT, str(name), IntentBody(addr=addr, effect=encoded))
         if isinstance(effect, Say):
             return self._say(addr, effect)
-        if isinstance(effect, Wait) and effect.question is not None and self.stored.session:
-            if self._verb_run and (why := verb_withdrawn(self.services, self._verb_run)) is not None:
-                return self.observe(addr, str(name), Expired(why=f"withdrawn: {why}"))
-            asked = msgspec.structs.replace(effect, deadline=effect.deadline + self.state.lost_us)  # who may answer goes by the wall clock
-            entry, change = question(self.stored, addr, asked, self.scribe.at)
-            self.beside(entry, change)
+        if isinstance(effect, Wait) and (why := ask(self, addr, effect)) is not None:
+            return self.observe(addr, str(name), Expired(why=f"withdrawn: {why}"))
         for child in children:
             self.beside(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
@@ -239,7 +236,7 @@ class LiveRun(Pen):
         self, addr: int, effect: AnyEffect, ended: dict[int, AnyEnded], *, again: bool, recover: Recovering | None = None
     ) -> Any:
         if isinstance(effect, Wait):
-            return await self._wait(addr, effect)
+            return await carry_wait(self, addr, effect, again=again)
         if isinstance(effect, Children):
             return await join_children(self, addr, effect, ended)
         if isinstance(effect, (ModelCall, VerbCall, Read)):
@@ -250,7 +247,7 @@ class LiveRun(Pen):
             )
             name = "model_call"
         elif isinstance(effect, VerbCall) and not again and not self.state.masked and (mail := self.interrupt()) is not None:
-            raise self._abandon(addr, "verb_call", mail)  # it was durable before the verb began
+            raise self.abandon(addr, "verb_call", mail)  # it was durable before the verb began
         elif isinstance(effect, VerbCall):
             permit = effect.authorized.decision
             self._attempts[addr] = self.state.lost_calls[permit]
@@ -282,6 +279,8 @@ class LiveRun(Pen):
         record = self.write(RecordKind.OBSERVATION, name, body, at=at)
         if name == "wait" and self.stored.session:
             self.beside(answered(self.stored, addr, record.at))
+        if addr in self.approving:
+            self.beside(*closing(self.stored, addr, form[1], record.at))
         if mail is not None:
             self.take(mail, record.seq)
         self.state.handed(record)
@@ -323,7 +322,7 @@ class LiveRun(Pen):
         self.state.masked = True
         return Interrupted(said.what, said.by, said.why)
 
-    def _abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
+    def abandon(self, addr: int, name: str, mail: Mail) -> Interrupted:
         """Give up the effect in flight for an interrupt; both records stand in one commit."""
         self.observe(addr, name, Abandoned())
         interrupted = self.deliver(mail, addr)
@@ -332,7 +331,7 @@ class LiveRun(Pen):
 
     async def _abandonable_call(self, begin: Callable[[], Coroutine[Any, Any, R]], addr: int, name: str) -> R:
         if not self.state.masked and (early := self.interrupt()) is not None:  # it came while the intent was written
-            raise self._abandon(addr, name, early)
+            raise self.abandon(addr, name, early)
         task = asyncio.get_running_loop().create_task(contained(f"a {name}", begin))
         self._abandonable, self._abandoned = task, False
         try:
@@ -340,7 +339,7 @@ class LiveRun(Pen):
         except asyncio.CancelledError:
             if not self._abandoned or (mail := self.interrupt()) is None:
                 raise
-            raise self._abandon(addr, name, mail) from None
+            raise self.abandon(addr, name, mail) from None
         finally:
             self._abandonable = None
 
@@ -351,7 +350,7 @@ class LiveRun(Pen):
         self._model_calls[effect.purpose] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
         prompt = self.setup.kind.prompt(effect.purpose)
-        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, verb=self._verb_run, heard=heard)
+        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, verb=self.verb_run, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
     async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:
@@ -364,7 +363,8 @@ class LiveRun(Pen):
             return outcome
 
         permit = effect.authorized.decision
-        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=self.setup.started.principal)
+        approved = self.state.authority.given(permit) is not None
+        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=self.setup.started.principal, approved=approved)
         call = msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
         self.in_verb = True
         try:
@@ -373,25 +373,3 @@ class LiveRun(Pen):
             return await recover_verb(self.services, self.catalog, call, by, durably)
         finally:
             self.in_verb = False
-
-    async def _wait(self, addr: int, effect: Wait) -> Any:
-        self.time.still = effect.what in PERSONS
-        while True:
-            mail = await self.look()
-            if (interrupt := self.interrupt()) is not None:
-                raise self._abandon(addr, "wait", interrupt)
-            answers = [row for row in mail if row.kind is MailKind.ANSWER and row.addr == addr]
-            if answers:
-                said = msgspec.json.decode(answers[0].body, type=AnswerBody)
-                return self.observe(addr, "wait", Answered(value=said.value, by=said.by), mail=answers[0])
-            until = self.time.until(effect)
-            if self.services.clock.now() >= until:
-                await self.barrier()
-                mark = self.mark()
-                expired = self.observe(addr, "wait", Expired(), at=self.time.expired_at(effect))
-                if await self._unless_mail(mark, self.unit(suspend=addr)):
-                    return expired
-                continue
-            if not self.time.still:
-                self.book_lost()
-            await self.suspend(addr, until, effect.what)

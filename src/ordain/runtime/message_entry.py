@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from ordain.contracts.access import Principal, TokenScope, principal_of
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import Context, Message, Recall
-from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked
+from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
+from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.ports.sessions import Entry
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
@@ -124,12 +124,19 @@ def message_facts(text: str, user: str, channel: str, context: Context, attachme
         supervised=hints.supervised,
         max_steps=hints.max_steps or 0,
         budget_class="" if hints.budget_class is None else str(hints.budget_class),
-        workflow="" if hints.workflow is None else hints.workflow.template,
+        workflow=_suggested(hints.workflow),
         delegates=tuple(hints.delegates),
         attachments=attachments,
         locale=context.locale or "",
         recall=_asked(context.recall),
     )
+
+
+def _suggested(hint: WorkflowHint | None) -> str | WorkflowAsked:
+    """The workflow that the sender suggests: its name alone where there are no arguments."""
+    if hint is None or not hint.args:
+        return "" if hint is None else hint.template
+    return WorkflowAsked(template=hint.template, args=dict(hint.args))
 
 
 def _asked(recall: Recall | None) -> RecallAsked | None:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import MsgspecError, Raw, Struct
 
 from ordain.contracts.access import TokenScope
+from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.scope import CapabilityScope
 from ordain.errors import ConfigurationError
@@ -33,7 +34,7 @@ _UNHELD = (MsgspecError, TypeError, ValueError, RecursionError)
 
 
 class Opening(Struct, frozen=True, kw_only=True):
-    """What a root run is opened with. ``key`` is its subject's digest key; times in microseconds since 1970."""
+    """What a root run is opened with. ``key`` is its subject's digest key; times in microseconds since 1970. ``may_ask``: None of one that is not kept."""
 
     run: str
     input: Raw
@@ -48,6 +49,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     thread: int = 0
     scopes: tuple[TokenScope, ...] | None = None
     profiled: ProfiledBy | None = None
+    may_ask: MayAsk | None = None
 
 
 def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued: bool = False) -> NewRun:
@@ -66,6 +68,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
         workspace=opening.workspace,
         principal=opening.principal,
         scopes=opening.scopes,
+        may_ask=opening.may_ask,
         subject=opening.subject,
         deadline=opening.deadline,
         allowance=Spend(

@@ -153,7 +153,7 @@ def _message(probe: Probe, catalog: Catalog) -> Received:
         mode=asked.mode,
         verb=asked.verb,
         supervised=asked.supervised,
-        workflow=None if asked.workflow is None else WorkflowHint(template=asked.workflow),
+        workflow=WorkflowHint(template=asked.workflow) if isinstance(asked.workflow, str) else asked.workflow,
         delegates=asked.delegates,
     )
     found = wording_of(catalog).cues(asked.text)

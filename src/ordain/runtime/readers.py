@@ -20,6 +20,8 @@ from ordain.runtime.services import Services, StateReader
 THREADS_SHOWN = 6
 LINES_SHOWN = 40
 FAILURES_SHOWN = 3
+FAILURE_CHARS = 200
+"""Most of what was said about one failure."""
 
 
 async def read(services: Services, stored: StoredRun, effect: Read) -> ReadResult:
@@ -73,7 +75,7 @@ async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, A
     facts, asks = await headers.so_far(stored), await headers.open_question(stored)
     status = "waiting for an answer" if asks else facts.status
     shown = msgspec.structs.replace(facts, lines=facts.lines[-LINES_SHOWN:])
-    failures = [f"{line.what}: {line.reason}".strip(": ") for line in facts.lines if line.mark in ("fail", "unknown")]
+    failures = [_failure(line) for line in facts.lines if line.mark in ("fail", "unknown")]
     return {
         "run": stored.id,
         "status": status,
@@ -86,6 +88,12 @@ async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, A
         "failures": "; ".join(failures[-FAILURES_SHOWN:]),
         "header": msgspec.to_builtins(shown),
     }
+
+
+def _failure(line: HeaderLine) -> str:
+    """What a line of the header tells of a failure, with what was said about it."""
+    said = line.excerpt[:FAILURE_CHARS]
+    return f"{line.what}: {line.reason}".strip(": ") + (f" ({said})" if said else "")
 
 
 def nothing_seen(run: str, line: HeaderLine) -> dict[str, Any]:

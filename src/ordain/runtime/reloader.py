@@ -68,9 +68,11 @@ class Reloader:
                 return self._refused(problem_of(error))
             except Exception as error:  # a bug of ours, or of what the files reach: the verbs of before stay, and only a change may help
                 self._seen = found
-                LOG.exception("reading verbs and wording failed")
+                LOG.exception("reading verbs, wording and workflows failed")
                 return self._refused(
-                    CatalogProblem(code="internal", message=f"a bug while reading verbs and wording ({type(error).__name__}): see the log")
+                    CatalogProblem(
+                        code="internal", message=f"a bug while reading verbs, wording and workflows ({type(error).__name__}): see the log"
+                    )
                 )
             try:
                 await self._swap(built)

@@ -118,6 +118,7 @@ class RunSetup:
             child=started.parent is not None,
             session=started.session,
             keep_thoughts=started.keep_thoughts,
+            may_ask=started.may_ask,
             carrying=self.kinds.carrying,
             profiled=started.profiled,
             held=started.profile,

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.events import (
+    ApprovalEvent,
     DurableEvent,
     ErasedEvent,
     MessageEvent,
@@ -231,6 +232,10 @@ class _Body(msgspec.Struct):
     expects: str = ""
     options: tuple[OptionView, ...] = ()
     until: int = 0
+    approval: str = ""
+    digest: str = ""
+    subject: str = ""
+    tier: str = ""
 
 
 def event_of(entry: Entry) -> DurableEvent:
@@ -279,6 +284,20 @@ def event_of(entry: Entry) -> DurableEvent:
                 key=body.key,
                 expected_type=body.expects,
                 options=tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options),
+                expires_at_ms=body.until // 1000,
+            )
+        case EntryKind.APPROVAL:
+            return ApprovalEvent(
+                seq=seq,
+                at_ms=at_ms,
+                message_id=message,
+                thread=thread,
+                run=run,
+                text=text,
+                approval=body.approval,
+                digest=body.digest,
+                subject=body.subject,
+                tier=body.tier,
                 expires_at_ms=body.until // 1000,
             )
         case EntryKind.SAID:

@@ -30,6 +30,7 @@ from ordain.server.socket import socket_router
 from ordain.server.tokens import AuditPage, TokenList, tokens_router
 from ordain.server.transcripts import transcripts_router
 from ordain.server.verbs import VerbChoice, VerbList, VerbsReloaded, VerbView, verbs_router
+from ordain.server.workflows import WorkflowList, WorkflowView, workflows_router
 
 ABOUT = """Models propose, code ordains.
 
@@ -69,6 +70,8 @@ class Application(FastAPI):
                 VerbChoice,
                 VerbList,
                 VerbsReloaded,
+                WorkflowList,
+                WorkflowView,
                 TokenList,
                 AuditPage,
                 *SHAPES,
@@ -102,6 +105,7 @@ def build_app(face: Face) -> FastAPI:
         socket_router(face),
         plan_router(face),
         verbs_router(face),
+        workflows_router(face),
         library_router(face),
         runs_router(face),
         operators_router(face),

@@ -45,6 +45,7 @@ DOORS: Mapping[str, Sequence[_Row]] = {
         (WRITE, "/execute", Door((Scope.VERBS,), in_workspace=True)),
         (READ, f"(/{_ID})?", _LISTED),
     ],
+    "workflows": [(READ, f"(/{_ID})?", _LISTED)],
     "runs": [(READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)), (WRITE, f"/{_ID}/[a-z]+", _OPERATE)],
     "memory": [(ANY, ".*", _MEMORY)],
     "docs": [(ANY, ".*", _MEMORY)],

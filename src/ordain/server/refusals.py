@@ -72,6 +72,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "invalid_schema": HttpRefusal(422, "a tool's schema is none"),
     "schema_too_large": HttpRefusal(422, "a tool's schema is too large"),
     "toolset_too_large": HttpRefusal(422, "the toolset's schemas are too large together"),
+    "unknown_template": HttpRefusal(404, "there is no such workflow template"),
     "no_engine": HttpRefusal(503, "nothing is driven or reloaded here"),
     "unknown_verb": HttpRefusal(404, "there is no such verb"),
     "unknown_pack": HttpRefusal(404, "policy has no pack of this name"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.approvals import AwaitedApproval
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.journal.records import ENCODER, Status
@@ -23,6 +24,7 @@ from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
+from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
 
@@ -35,8 +37,8 @@ _INSERT = (
 )
 
 
-def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
-    """A row of ``threads`` as the port's value."""
+def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: AwaitedApproval | None = None) -> Thread:
+    """A row of ``threads`` as the port's value; ``awaiting`` stands in a table of its own."""
     number, status, intent, run, asked, slots, last_error, touched_at = row
     if status not in _THREAD_STATUSES:
         raise JournalCorrupt(f"thread {number} of a session has no known status")
@@ -50,6 +52,7 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = ()) -> Thread:
         slots={} if slots is None else msgspec.json.decode(slots),
         last_error=None if last_error is None else msgspec.json.decode(last_error),
         touched_at=touched_at,
+        awaiting=awaiting,
     )
 
 
@@ -79,7 +82,8 @@ def _threads(
             row = db.execute(f"{_THREAD} WHERE session = ? AND id = ?", (session, number)).fetchone()
             if row is not None:
                 rows[number] = row
-    found = [thread_of(row, tuple(turns.get(number, ()))) for number, row in rows.items()]
+    waits = awaited(db, session)
+    found = [thread_of(row, tuple(turns.get(number, ())), waits.get(number)) for number, row in rows.items()]
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
 
 

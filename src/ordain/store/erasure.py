@@ -63,6 +63,7 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDr
         "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
         (subject,),
     )
+    db.execute("UPDATE approvals SET decided_by = '' WHERE decided_by <> '' AND run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     ledger.subject(subject)
     return Outcome(seq=subject, count=erase_subject(db, subject, at))
 

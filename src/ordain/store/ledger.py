@@ -17,8 +17,10 @@ from ordain.journal.ledger import (
     LedgerItem,
     LedgerRow,
     account_item,
+    approval_item,
     config_item,
     erased_item,
+    grant_item,
     in_rows,
     next_row,
     placed_item,
@@ -69,6 +71,12 @@ _ERASED = "SELECT workspace, id, erased_at FROM subjects WHERE key IS NULL"
 _LAST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? ORDER BY seq DESC LIMIT 1"
 _LAST_RECORD = "SELECT chain FROM records WHERE run = ? ORDER BY seq DESC LIMIT 1"
 _COVERED = "SELECT seq, thread, run, channel, edits, timestamp_ms, attached, reason, anchor, size, through FROM transcript"
+_APPROVALS = (
+    "SELECT a.id, a.workspace, r.id, o.id, a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow, a.asked_at, a.expires_at,"
+    " a.state, a.decided_at, a.granted, a.decided_by, u.key FROM approvals a LEFT JOIN runs r ON r.no = a.run LEFT JOIN runs o ON o.no = a.root"
+    " LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
+)
+_GRANTS = "SELECT id, workspace, principal, expires_at, uses_left, revoked_at, body FROM grants"
 _LINK = 5
 """Where a laid record has its link."""
 
@@ -110,6 +118,10 @@ def _thread(row: tuple[Any, ...]) -> LedgerItem:
     return thread_item(row[:3], row[3:6], row[6:10], row[10])
 
 
+def _approval(row: tuple[Any, ...]) -> LedgerItem:
+    return approval_item(row[0], row[1:16], row[16], row[17])
+
+
 def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
@@ -124,6 +136,8 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
+    yield from map(_approval, db.execute(f"{_APPROVALS} ORDER BY a.no"))
+    yield from (grant_item(row[0], row[1:]) for row in db.execute(_GRANTS))
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
@@ -208,6 +222,14 @@ class LedgerDraft:
         """A subject's key was destroyed: all that was sealed with it is said again, without."""
         self._touched.append(("subject", number))
 
+    def approval(self, approval: str) -> None:
+        """An approval was asked for, decided, or is over."""
+        self._touched.append(("approval", approval))
+
+    def grant(self, grant: str) -> None:
+        """A grant was given, used or taken back."""
+        self._touched.append(("grant", grant))
+
     def write(self, db: sqlite3.Connection) -> None:
         """The row of the batch, before it commits."""
         if not self._items and not self._touched:
@@ -253,12 +275,21 @@ def _account_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
     return [account_item(name[0], name[1], None if row is None else row[2:])]
 
 
+def _approval_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.id = ?", name)]
+
+
+def _grant_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [grant_item(row[0], row[1:]) for row in db.execute(f"{_GRANTS} WHERE id = ?", name)]
+
+
 def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
     return [
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
         *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
         *(request_item(*row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+        *(_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
         *_placed(db, name),
     ]
 
@@ -289,6 +320,8 @@ _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[Led
     "place": _turn_now,
     "request": _request_now,
     "account": _account_now,
+    "approval": _approval_now,
+    "grant": _grant_now,
     "subject": _subject_now,
 }
 

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from ordain.contracts.access import TOKEN_PRINCIPAL
-from ordain.contracts.policy import MemoryPolicy
+from ordain.contracts.library import MemoryPolicy
 from ordain.errors import Erased, InvalidRequest, OrdainError, Refused, StorageUnavailable
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock

@@ -8,6 +8,7 @@ import time
 
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
+from ordain.store.approval_tables import APPROVAL_TABLES, EMPTY_TABLES
 from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
 from ordain.store.library_tables import LIBRARY_TABLES
@@ -22,8 +23,8 @@ WITH_SHEETS = 9
 """The first version whose journals are sheets."""
 WITH_LEDGER = 13
 """The first version with a ledger, and with links of the second version in its transcripts."""
-WITH_CONFIGURATION = 15
-"""The first version with records of the configuration."""
+WITH_APPROVALS = 15
+"""The first version with approvals, grants and records of the configuration."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -164,7 +165,7 @@ MIGRATIONS = {
     11: NEW_VALUES,
     12: LEDGER_TABLES,
     13: NEW_VALUES,
-    14: CONFIGURATION_TABLES,
+    14: APPROVAL_TABLES + CONFIGURATION_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -209,11 +210,11 @@ def read_only(connection: sqlite3.Connection) -> None:
     version = check(connection)
     if version < WITH_HOLDERS:
         connection.execute("CREATE TEMP VIEW runs AS SELECT *, NULL AS holder FROM main.runs")
-    if version < WITH_CONFIGURATION:
-        connection.execute(CONFIGURATION_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_LEDGER:
         connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
         connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
+    if version < WITH_APPROVALS:
+        connection.executescript((EMPTY_TABLES + CONFIGURATION_TABLES).replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_SHEETS:
         connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 

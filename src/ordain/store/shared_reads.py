@@ -10,11 +10,27 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.approvals import Grant
 from ordain.effects.effect import Wait
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import Record, RecordKind, Status
-from ordain.ports.shared import AccountsRead, ConfigFound, ConfigRead, RowRead, RunFound, RunRead, SessionRead, SessionState, SharedRead
+from ordain.ports.approvals import ApprovalRow
+from ordain.ports.shared import (
+    AccountsRead,
+    ApprovalRead,
+    ConfigFound,
+    ConfigRead,
+    GrantRead,
+    GrantsRead,
+    RowRead,
+    RunFound,
+    RunRead,
+    SessionRead,
+    SessionState,
+    SharedRead,
+)
 from ordain.store.accounts import read_accounts
+from ordain.store.approval_rows import read_approval, read_grant, standing_grants
 from ordain.store.configuration_rows import read_config
 from ordain.store.conversation import read_state
 from ordain.store.run_records import asking, read_back
@@ -80,10 +96,26 @@ def _addr(record: Record) -> int | None:
         return None
 
 
+def _grants(transaction: Transaction, workspace: str, what: GrantsRead) -> list[Grant]:
+    return standing_grants(transaction.db, workspace, what.principal, what.at, what.most)
+
+
+def _grant(transaction: Transaction, workspace: str, what: GrantRead) -> Grant | None:
+    return read_grant(transaction.db, workspace, what.grant)
+
+
+def _approval(transaction: Transaction, workspace: str, what: ApprovalRead) -> ApprovalRow | None:
+    row = read_approval(transaction.db, what.approval)
+    return row if row is not None and row.workspace == workspace else None
+
+
 READS: Mapping[type, Callable[[Transaction, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
     ConfigRead: _config,
     AccountsRead: _accounts,
+    GrantsRead: _grants,
+    GrantRead: _grant,
+    ApprovalRead: _approval,
     RunRead: _run,
 }

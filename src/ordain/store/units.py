@@ -11,6 +11,7 @@ from ordain.journal.records import SETTLED, STOPPED, Record, RecordKind, Status
 from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
+from ordain.store.approval_rows import withdraw_approvals
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.erasure import begin_erasure
 from ordain.store.run_records import asking, read_records
@@ -21,7 +22,7 @@ from ordain.store.transaction import FROM, RunNumbers, Transaction, UnitRefused,
 from ordain.store.writes import write
 
 _SUSPENDED_FOR_NOTHING = (
-    "SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer') AND addr = ?)"
+    "SELECT 1 FROM mailbox WHERE run = ? AND taken IS NULL AND ((kind IN ('child', 'answer', 'approval') AND addr = ?)"
     " OR (kind = 'interrupt' AND NOT ?)) LIMIT 1"
 )
 _ADVANCED = "UPDATE runs SET head_seq = ? WHERE no = ? AND epoch = ? AND head_seq = ?"
@@ -32,11 +33,12 @@ _TO = (
 )
 _MOVED = {status: _TO + FROM[status] for status in Status}
 _NOTE = RecordKind.NOTE
+AT_REST = SETTLED | STOPPED
 _CHANGES_REST = SETTLED | STOPPED | {Status.READY}
 """What a run comes to rest as, or leaves it for."""
 _ACCEPTED = (
     f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema
-    " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL)"
+    " - (SELECT count(*) FROM threads WHERE asked IS NOT NULL) - (SELECT count(DISTINCT root) FROM approvals WHERE state = 'open')"
 )
 
 
@@ -153,12 +155,17 @@ class Applier:
         return stored is not None and stored.chain == last.chain
 
     def _rest(self, unit: Append, of: RunNumbers) -> None:
-        """A run that came to rest gives up its place in its thread."""
-        resting = of.run if unit.status in SETTLED else None
+        """A run that came to rest gives up its place in its thread, and nobody waits for what it asked an approver."""
+        if unit.status is None or unit.status not in AT_REST:
+            return
+        approvals, threads = withdraw_approvals(self._db, of.run, unit.records[-1].at if unit.records else 0)
+        for approval in approvals:
+            self._transaction.ledger.approval(approval)
+        for session, thread in threads:
+            self._transaction.ledger.thread_number(session, thread)
+        resting = of.run
         if unit.status in STOPPED:  # a turn whose child has stopped cannot go on either
             resting = self._db.execute("SELECT root FROM runs WHERE no = ?", (of.run,)).fetchone()[0]
-        if resting is None:
-            return
         said = [change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place]
         following = give_up_place(self._db, of.workspace, resting, said)
         self._transaction.ledger.turn(resting)

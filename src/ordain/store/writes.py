@@ -7,8 +7,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from ordain.contracts.approvals import Grant
 from ordain.journal.ledger import config_item
 from ordain.journal.records import Status
+from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.writes import (
     AccountCharge,
@@ -27,6 +29,7 @@ from ordain.ports.writes import (
     Write,
 )
 from ordain.store.accounts import charge_accounts, refund_accounts
+from ordain.store.approval_rows import decide_approvals, put_approval, put_grant, revoke_grant, use_grant
 from ordain.store.catalog_units import keep
 from ordain.store.configuration_rows import put_config
 from ordain.store.conversation import add_entry, change_threads, close_question, place_again, session_number, take_place, take_place_again
@@ -144,6 +147,39 @@ def _configured(transaction: Transaction, _: RunNumbers, some: Sequence[ConfigVe
         transaction.ledger.item(config_item(name, record.config, (record.by, record.at)))
 
 
+def _approvals(transaction: Transaction, of: RunNumbers, some: Sequence[NewApproval]) -> None:
+    for new in some:
+        for session, thread in put_approval(transaction.db, of.run, new):
+            transaction.ledger.thread_number(session, thread)
+        transaction.ledger.approval(new.id)
+
+
+def _approvals_decided(transaction: Transaction, _: RunNumbers, some: Sequence[ApprovalDecided]) -> None:
+    for session, thread in decide_approvals(transaction.db, some):
+        transaction.ledger.thread_number(session, thread)
+    for decided in some:
+        transaction.ledger.approval(decided.id)
+
+
+def _grants(transaction: Transaction, of: RunNumbers, some: Sequence[Grant]) -> None:
+    for grant in some:
+        put_grant(transaction.db, of.workspace, grant)
+        transaction.ledger.grant(grant.grant_id)
+
+
+def _grants_used(transaction: Transaction, of: RunNumbers, some: Sequence[GrantUse]) -> None:
+    for use in some:
+        if not use_grant(transaction.db, of.workspace, use.grant):
+            raise UnitRefused("grant_used_up")
+        transaction.ledger.grant(use.grant)
+
+
+def _grants_revoked(transaction: Transaction, of: RunNumbers, some: Sequence[GrantRevoked]) -> None:
+    for revoked in some:
+        revoke_grant(transaction.db, of.workspace, revoked)
+        transaction.ledger.grant(revoked.grant)
+
+
 WRITES: Mapping[type, Callable[[Transaction, RunNumbers, Sequence[Any]], None]] = {
     KeptCatalogs: _catalogs,
     NewRun: _runs,
@@ -160,4 +196,9 @@ WRITES: Mapping[type, Callable[[Transaction, RunNumbers, Sequence[Any]], None]] 
     Refund: _refunds,
     TableRow: _rows,
     ConfigVersion: _configured,
+    NewApproval: _approvals,
+    ApprovalDecided: _approvals_decided,
+    Grant: _grants,
+    GrantUse: _grants_used,
+    GrantRevoked: _grants_revoked,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
-from ordain.testing.memory import MemoryConfiguration, MemoryLedger, MemorySessions, MemoryStore, SharedMemory
+from ordain.testing.memory import MemoryApprovals, MemoryConfiguration, MemoryLedger, MemorySessions, MemoryStore, SharedMemory
 from ordain.testing.models import ModelScript, ScriptedModels, ScriptLine
 from ordain.testing.proposals import (
     Failing,
@@ -25,6 +25,7 @@ from ordain.testing.proposals import (
 from ordain.testing.script import (
     ScriptError,
     answered,
+    approved,
     carved,
     child_cancelled,
     child_failed,
@@ -34,10 +35,13 @@ from ordain.testing.script import (
     completed,
     expired,
     failed,
+    granted,
     hung,
     interrupt,
     joined,
+    not_approved,
     read,
+    resubmitted,
     returned,
     unread,
     withdrawn,
@@ -50,6 +54,7 @@ __all__ = [
     "AS_ROOT",
     "Failing",
     "Hold",
+    "MemoryApprovals",
     "MemoryConfiguration",
     "MemoryLedger",
     "MemorySessions",
@@ -68,6 +73,7 @@ __all__ = [
     "Standing",
     "after",
     "answered",
+    "approved",
     "call",
     "carved",
     "catalog_of",
@@ -81,16 +87,19 @@ __all__ = [
     "failed",
     "fails",
     "finish",
+    "granted",
     "hold",
     "hung",
     "interrupt",
     "joined",
     "kind_of",
     "moves",
+    "not_approved",
     "output",
     "proposes",
     "read",
     "recorded",
+    "resubmitted",
     "returned",
     "routes",
     "says",

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw, structs
 from pydantic import BaseModel
 
+from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.moments import EPOCH
@@ -51,7 +52,8 @@ class Standing:
     """Under what a scripted run is opened: when, for how long, for whom, in which conversation, and as whose child.
 
     ``child``: another run opened it; ``scope`` and ``allowance`` are then what that one let it have (None: what a root of its kind would
-    get), ``depth`` how many verb calls it is nested in. ``transcript`` reads what references into the session say.
+    get), ``depth`` how many verb calls it is nested in. ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
+    nobody, its principal's grants, or people too, as a session's runs may.
     """
 
     at: datetime = EPOCH + timedelta(days=20_000)
@@ -66,6 +68,7 @@ class Standing:
     transcript: TranscriptReader | None = None
     workspace: str = DEFAULT_WORKSPACE
     principal: str = "user:test"
+    may_ask: MayAsk | None = None
 
 
 AS_ROOT = Standing()
@@ -156,6 +159,7 @@ class ScriptedEffects(Generic[I, O]):
             keep_thoughts=standing.keep_thoughts,
             session=standing.session,
             thread=standing.thread or int(bool(standing.session)),
+            may_ask=standing.may_ask,
         )
         started = root_run(self.kind, opening, self.catalog).started
         started = structs.replace(started, depth=standing.depth, allowance=standing.allowance or started.allowance)

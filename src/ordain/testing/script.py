@@ -9,10 +9,25 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.contracts.risk import RiskLevel
 from ordain.contracts.verbs import Trust
+from ordain.effects.calls import Call
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.effects.effect import AnyEffect, Claim
-from ordain.effects.results import Answered, Expired, ModelAnswer, ModelFailed, ReadFailed, ReadValue, VerbResult, VerbWithdrawn
+from ordain.effects.results import (
+    Answered,
+    Approved,
+    Expired,
+    ModelAnswer,
+    ModelFailed,
+    NotApproved,
+    ReadFailed,
+    ReadValue,
+    Resubmitted,
+    VerbResult,
+    VerbWithdrawn,
+    WaitResult,
+)
 from ordain.journal.records import raw
 from ordain.ports.verb import AnyLeafResult, LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.header import HeaderFacts
@@ -52,9 +67,9 @@ class ReadSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waited:
-    """How a wait ends."""
+    """How a wait ends; an approver's word gets the id of the approval that the wait asks for."""
 
-    result: Answered | Expired
+    result: WaitResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +89,15 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Granting:
+    """The grant that a claim's transaction finds for a call."""
+
+    grant: str
+    by: str
+    level: RiskLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt:
     """An interrupt before the next effect goes live; ``in_flight``: after it was announced, so that it is given up.
 
@@ -87,7 +111,7 @@ class Interrupt:
     ends: tuple[AnyEnded, ...] = ()
 
 
-ScriptItem = Proposal | Failing | Delayed | Ran | ReadSeen | Waited | Joining | Claimed | Interrupt | ModelAnswer | ModelFailed
+ScriptItem = Proposal | Failing | Delayed | Ran | ReadSeen | Waited | Joining | Claimed | Granting | Interrupt | ModelAnswer | ModelFailed
 """One scripted answer."""
 Asked = AnyEffect | Claim[Any]
 """What a flow asks for: an effect or a claim."""
@@ -144,6 +168,27 @@ def unread(code: str = "unavailable", message: str = "scripted failure", what: s
 def answered(value: Any, by: str = "user:test") -> Waited:
     """Somebody answers the wait; a session's messages bring ``{"text": …}``."""
     return Waited(result=Answered(value=value, by=by))
+
+
+def approved(by: str = "user:approver", why: str = "") -> Waited:
+    """An approver says yes to exactly what the wait asks for."""
+    return Waited(result=Approved(approval="", by=by, why=why))
+
+
+def not_approved(by: str = "user:approver", why: str = "") -> Waited:
+    """An approver says no."""
+    return Waited(result=NotApproved(approval="", by=by, why=why))
+
+
+def resubmitted(verb: str, args: Mapping[str, Any], by: str = "user:approver") -> Waited:
+    """An approver proposes this call instead, which needs its own approval."""
+    check_item(args, Mapping, "resubmitted(…)", "the call's arguments, an object")
+    return Waited(result=Resubmitted(approval="", by=by, call=Call(verb=verb, args=dict(args))))
+
+
+def granted(grant: str = "g", by: str = "user:approver", level: RiskLevel = RiskLevel.WRITE) -> Granting:
+    """A grant stands that covers the call; where a script says nothing of grants, none does."""
+    return Granting(grant=grant, by=by, level=level)
 
 
 def expired(why: str = "") -> Waited:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,17 +14,21 @@ from ordain.effects.children import AnyEnded, Cancelled
 from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
 from ordain.effects.results import (
     Abandoned,
+    Answered,
     AnyResult,
+    Approved,
     Expired,
     Joined,
     ModelAnswer,
     ModelFailed,
+    NotApproved,
+    Resubmitted,
     Said,
 )
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
-from ordain.journal.digests import derived_id
+from ordain.journal.digests import approval_id, derived_id
 from ordain.journal.records import (
     Body,
     ChildEndedBody,
@@ -44,8 +47,8 @@ from ordain.ports.model import Charge, ModelReply, ModelRequest
 from ordain.ports.verb import LeafFailed, LeafReturned, LeafTimedOut
 from ordain.rules.budget import CARVE
 from ordain.rules.decision import Decision, Rule
+from ordain.rules.grant import GRANT
 from ordain.rules.recover import Recovering
-from ordain.rules.spend import Spend
 from ordain.runtime.calls import result_of, too_late
 from ordain.runtime.claims import check_claim
 from ordain.runtime.flow_time import PERSONS, WAITED
@@ -55,7 +58,20 @@ from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
 from ordain.testing.proposals import NOTICE, Delayed, Failing, Proposal
-from ordain.testing.script import Asked, Claimed, Interrupt, Joining, Ran, ReadSeen, RunScript, ScriptError, ScriptItem, Waited, check_item
+from ordain.testing.script import (
+    Asked,
+    Claimed,
+    Granting,
+    Interrupt,
+    Joining,
+    Ran,
+    ReadSeen,
+    RunScript,
+    ScriptError,
+    ScriptItem,
+    Waited,
+)
+from ordain.testing.scripted_answers import Answers, accounts, grant_facts, told
 from ordain.testing.scripted_run import PlayedDecision, made_of
 
 T = TypeVar("T")
@@ -74,31 +90,6 @@ def check_template(kind: Kind[Any, Any], catalog: Catalog, template: object) -> 
         raise ScriptError(f"{asked}, and the catalog has {known}: make it by catalog_of(KIND, …) of the kind that brings it")
 
 
-class _Answers:
-    """The items of a script, in order; of a callable one, what it answers to what is asked now."""
-
-    def __init__(self, script: RunScript) -> None:
-        if not callable(script):
-            check_item(script, Sequence, "a script", "a list of answers in order, or a function of what is asked")
-        self._answer: Callable[[Asked], ScriptItem | None] | None = script if callable(script) else None
-        self.listed = not callable(script)
-        self.left: list[ScriptItem] = [] if callable(script) else list(script)
-
-    def hear(self, asked: Asked) -> None:
-        """Something is asked for."""
-        if self._answer is not None:
-            item = self._answer(asked)
-            self.left = [] if item is None else [item]
-
-    def next_is(self, *kinds: type) -> bool:
-        """Whether the next item is one of these."""
-        return bool(self.left) and isinstance(self.left[0], kinds)
-
-    def take(self) -> ScriptItem | None:
-        """The next item; None where there is none."""
-        return self.left.pop(0) if self.left else None
-
-
 class ScriptedBeyond:
     """Implements ``Beyond`` by a script, and keeps everything that was asked for."""
 
@@ -108,7 +99,7 @@ class ScriptedBeyond:
         """Continue after the run's first record. ``kinds`` are those that children may be of; None: nobody looks."""
         self._setup, self._state, self._scribe, self._kinds = setup, state, scribe, kinds
         self._catalog = setup.catalog
-        self._answers = _Answers(script)
+        self._answers = Answers(script)
         self._model_calls: Counter[str] = Counter()
         self.now = started.at
         self.records: list[Record] = [started]
@@ -185,18 +176,21 @@ class ScriptedBeyond:
 
     def _claim_facts(self, claim: Claim[Any]) -> Any:
         """What the claim's transaction reads; shared accounts of which the script says nothing are untouched."""
+        if claim.name == GRANT.name:
+            item = self._answers.take() if self._answers.next_is(Granting) else None
+            return grant_facts(claim, item, self._state, self.now)
         shared = self._state.shares[claim.name]
         item = self._answers.take() if self._answers.next_is(Claimed) or claim.name != CARVE.name else None
         if not isinstance(item, Claimed | None):
             raise self._misfit(claim, item)
         if claim.name == CARVE.name:
-            return msgspec.convert(_accounts(claim, item), shared.facts)
+            return msgspec.convert(accounts(claim, item), shared.facts)
         if item is None or not isinstance(item.facts, shared.facts):
             raise ScriptError(f"claim {claim.name} needs what its transaction reads: claimed({shared.facts.__name__}(…))")
         return item.facts
 
     def _misfit(self, asked: Asked, item: ScriptItem | None) -> ScriptError:
-        what = _told(asked)
+        what = told(asked)
         before = len(self.asked) - bool(self.asked and self.asked[-1] is asked)
         done = f"after {before} effects and claims"
         return ScriptError(
@@ -221,6 +215,8 @@ class ScriptedBeyond:
             interrupted = self._deliver(addr, item)
             interrupted.in_flight = True
             raise interrupted
+        if isinstance(item, Waited) and isinstance(item.result, Approved | NotApproved | Resubmitted):
+            item = Waited(result=structs.replace(item.result, approval=approval_id(self._setup.run, addr)))
         began, late = self.now, False
         if isinstance(item, Delayed):
             self.now, item = began + item.ms * 1000, item.item
@@ -289,6 +285,10 @@ class ScriptedBeyond:
                 return seen.result
             case Wait():
                 result = self._fitting(effect, item, (Waited,)).result
+                if (effect.approval is None) is isinstance(result, Approved | NotApproved | Resubmitted) or (
+                    effect.approval is not None and isinstance(result, Answered)
+                ):
+                    raise self._misfit(effect, item)
                 if late or (isinstance(result, Expired) and not result.why):
                     self.now = max(self.now, self._on_the_clock(effect.deadline))
                     return Expired()
@@ -363,32 +363,3 @@ class ScriptedBeyond:
         self._state.handed(self.write(RecordKind.DELIVERED, interrupt.what, body))
         self._state.masked = True
         return Interrupted(interrupt.what, interrupt.by, interrupt.why)
-
-
-def _accounts(claim: Claim[Any], item: Claimed | None) -> dict[str, Any]:
-    """The claim's arguments with what is committed of each account."""
-    committed: Mapping[str, Spend] = (None if item is None else item.committed) or {}
-    accounts: list[dict[str, Any]] = []
-    for asked in sorted(claim.args["accounts"], key=lambda account: account["name"]):
-        used = committed.get(asked["name"], Spend())
-        accounts.append({**asked, "tokens": used.tokens, "usd_micros": used.usd_micros})
-    return {"tokens": claim.args["tokens"], "usd_micros": claim.args["usd_micros"], "accounts": accounts}
-
-
-def _told(asked: Asked) -> str:
-    """What is asked for, in words."""
-    match asked:
-        case ModelCall():
-            return f"a model's answer for purpose {asked.purpose!r} (profile {asked.profile})"
-        case VerbCall():
-            return f"verb {asked.authorized.call.verb} with {asked.authorized.call.args!r}"
-        case Read():
-            return f"a read of {asked.what!r} with {asked.args!r}"
-        case Wait():
-            return f"a wait for {asked.what}: {asked.about[:80]!r}"
-        case Children():
-            return f"children: {', '.join(spawn.flow for spawn in asked.spawns)}"
-        case Claim():
-            return f"claim {asked.name}"
-        case Say():
-            return f"words: {asked.text[:80]!r}"

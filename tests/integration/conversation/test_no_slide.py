@@ -93,13 +93,23 @@ async def test_a_council_turn_ends_as_path_unavailable() -> None:
 
 @pytest.mark.parametrize(
     "hints",
-    [{"workflow": {"template": "send_email"}}, {"delegates": ["research_agent"]}, {"delegates": ["research_agent", "finance_agent"]}],
+    [{"delegates": ["research_agent"]}, {"delegates": ["research_agent", "finance_agent"]}],
 )
 async def test_an_outcome_that_is_not_built_is_no_chat(hints: dict[str, Any]) -> None:
     """B-41 "Workflow, delegate, fan-out are outcomes, never values of `path`": in brain mode they end typed, and no model is asked."""
     answer, result = await told(UNASKED, asks=False, **hints)
     assert answer.reply is not None
     assert (answer.reply.ok, result["error"]["code"]) == (False, "path_unavailable")
+
+
+@pytest.mark.parametrize(
+    ("template", "code"), [("no_such", "unknown_template"), ("search_web", "missing_argument"), ("delegate_to_agent", "missing_argument")]
+)
+async def test_a_workflow_that_cannot_be_is_no_chat(template: str, code: str) -> None:
+    """It ends as what it is, and no model is asked."""
+    answer, result = await told(UNASKED, asks=False, workflow={"template": template})
+    assert answer.reply is not None
+    assert (answer.reply.ok, result["error"]["code"], result.get("path")) == (False, code, None)
 
 
 @pytest.mark.parametrize("path", ["agent_chain", "direct", "council", "warp", "react_lite"])

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import sys
+import tempfile
 import time
 import traceback
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
 from tests.shapes.talk import Puppet, make_ordain, talk_settings
 from tests.shapes.talks import SCRIPT, TALKS, Talk, Talker
+from tests.shapes.workflows import write_templates
 
 BOOTS = 5
 ALL: dict[str, Shape | Talk | Chore] = {**SHAPES, **KILLERS, **TALKS, **CHORES}
@@ -102,7 +104,9 @@ def _house(shape: Shape | Talk | Chore, ledger: Ledger) -> Ordain:
         case Shape():
             return build_house(unused, ledger, script=shape.script)
         case Talk():
-            return make_ordain(talk_settings(unused, shape.policy), Puppet(SCRIPT), verbs=verbs, memory=False)
+            home = Path(tempfile.mkdtemp()) if shape.templates else unused
+            write_templates(home, shape.templates)
+            return make_ordain(talk_settings(home, shape.policy), Puppet(SCRIPT), verbs=verbs, memory=False)
         case Chore():
             return make_ordain(talk_settings(unused, POLICY), Puppet(SCRIPT), verbs=verbs, kinds=SHAPE_KINDS, memory=False)
 
@@ -173,6 +177,8 @@ async def _boot(case: Case, folder: Path, house: Ordain, ledger: Ledger, moments
 
     vars(app)["SqliteStore"] = WatchedStore
     house.settings = house.settings.model_copy(update={"home": folder})
+    if isinstance(shape, Talk):
+        write_templates(folder, shape.templates)
     house._extras = app.Extras(**{**_fields(house._extras), "store": app.StoreOptions(holder="crash", threaded=case.threaded)})
     model = house.models["default"]
     assert isinstance(model, HeldModel | Puppet)

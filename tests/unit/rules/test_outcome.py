@@ -8,16 +8,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.policy import Policy
+from ordain.contracts.workflow import OutcomePolicy
 from ordain.rules.decision import FACTS_BYTES
-from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
+from ordain.rules.outcome import OUTCOME, Expansion, OutcomeChosen, OutcomeFacts, OutcomeRefused, TurnOutcome
 from tests.unit.rules.given import POLICY, decided, texts
 
-states = st.builds(OutcomeFacts, mode=st.sampled_from(ExecMode), workflow=texts, delegates=st.integers(0, 20))
+states = st.builds(
+    OutcomeFacts,
+    mode=st.sampled_from(ExecMode),
+    workflow=texts,
+    delegates=st.integers(0, 20),
+    suggested=st.booleans(),
+    expansion=st.sampled_from(Expansion),
+    why=st.sampled_from(["missing_argument", "tool_unavailable"]),
+    verb=st.booleans(),
+)
+DIRECTLY = POLICY.model_copy(update={"outcome": OutcomePolicy(on_refusal="direct")})
 
 
-def outcome_of(facts: OutcomeFacts) -> TurnOutcome:
-    """The rule applied, and held to what every rule owes."""
-    return decided(OUTCOME, facts, None, POLICY).outcome.outcome
+def outcome_of(facts: OutcomeFacts, policy: Policy = POLICY) -> TurnOutcome | None:
+    """The rule applied, and held to what every rule owes; None where it refuses."""
+    found = decided(OUTCOME, facts, None, policy).outcome
+    return found.outcome if isinstance(found, OutcomeChosen) else None
 
 
 @given(states)
@@ -29,8 +42,20 @@ def test_agent_and_council_are_direct(facts: OutcomeFacts) -> None:
 
 @given(states)
 def test_a_workflow_is_never_run_unasked(facts: OutcomeFacts) -> None:
-    """A template that somebody hints at is at most proposed."""
-    assert outcome_of(facts) is not TurnOutcome.WORKFLOW_RUN
+    """It is run at once only where rule ``workflow`` says that nobody has to be asked; otherwise it is at most proposed."""
+    if facts.expansion is not Expansion.UNASKED:
+        assert outcome_of(facts) is not TurnOutcome.WORKFLOW_RUN
+        assert outcome_of(facts, DIRECTLY) is not TurnOutcome.WORKFLOW_RUN
+
+
+@given(states)
+def test_a_refusal_ends_the_turn_or_leaves_it_as_it_was(facts: OutcomeFacts) -> None:
+    """What a sender names is refused by its code; of a model's suggestion policy says whether the turn is answered directly then."""
+    refused = facts.mode is ExecMode.BRAIN and facts.expansion is Expansion.REFUSED and (bool(facts.workflow) or facts.suggested)
+    assert (outcome_of(facts) is None) == refused
+    if refused:
+        assert decided(OUTCOME, facts, None, POLICY).outcome == OutcomeRefused(code=facts.why)
+        assert outcome_of(facts, DIRECTLY) is (TurnOutcome.DIRECT if facts.suggested else None)
 
 
 @pytest.mark.parametrize(
@@ -51,5 +76,7 @@ def test_a_brain_turn_by_what_is_hinted_at(workflow: str, delegates: int, expect
 
 def test_the_largest_facts_fit() -> None:
     """Facts are at most 1 KiB for the longest template name that a message may carry."""
-    facts = OutcomeFacts(mode=ExecMode.COUNCIL, workflow="\x00" * 128, delegates=20)
+    facts = OutcomeFacts(
+        mode=ExecMode.COUNCIL, workflow="\x00" * 128, delegates=20, suggested=True, expansion=Expansion.REFUSED, why="malformed_suggestion"
+    )
     assert len(msgspec.json.encode(facts)) <= FACTS_BYTES

@@ -18,8 +18,10 @@ from ordain.flows.kind import Kind, Taken, Wire
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import NULL, RecordKind, Status, raw
 from ordain.ports.writes import MailKind
-from ordain.runtime.door import ANSWER_BYTES, ANSWER_DEPTH, Runtime
+from ordain.runtime.answers import ANSWER_BYTES, ANSWER_DEPTH
+from ordain.runtime.door import Runtime
 from ordain.runtime.waiters import Waiters
+from ordain.store.approvals import SqliteApprovals
 from ordain.store.search import SqliteSearch
 from ordain.testing import kind_of
 from tests.unit.runtime.house import SECOND, House
@@ -95,7 +97,9 @@ class Home(House):
         super().__init__(KIND, PLAIN, OTHER)
         self.engine, self.cleared = Wakes(), Cleared()
         library: Any = self.cleared
-        self.door = Runtime(self.services, SqliteSearch(self.store), engine=self.engine, library=library)
+        self.door = Runtime(
+            self.services, SqliteSearch(self.store), engine=self.engine, library=library, approvals=SqliteApprovals(self.store)
+        )
 
     def __enter__(self) -> Home:
         return self

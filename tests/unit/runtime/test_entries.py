@@ -12,17 +12,15 @@ from hypothesis import strategies as st
 from ordain.effects.effect import Say, UserQuestion, Wait, WaitFor
 from ordain.errors import RunPlace
 from ordain.journal.records import SETTLED, STOPPED, Status
-from ordain.ports.sessions import EntryKind, ThreadStatus
+from ordain.ports.sessions import OUR_IDS, EntryKind, ThreadStatus, message_id
 from ordain.ports.store import StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.entries import (
     ERROR_CHARS,
     OTHERWISE,
-    OUR_IDS,
     STOPPED_TEXT,
     answered,
     at_rest,
-    message_id,
     question,
     reply,
     said,

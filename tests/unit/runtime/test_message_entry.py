@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.conversation import ExecMode, Message
-from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked
+from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Entry, EntryKind
 from ordain.runtime.message_entry import body_of, message_of, received
@@ -95,12 +95,16 @@ def test_what_the_sender_asks_for_becomes_the_message_s_facts() -> None:
         supervised=True,
         max_steps=3,
         budget_class="large",
-        workflow="send_email",
+        workflow=WorkflowAsked(template="send_email", args={"to": "ben"}),
         delegates=("research.summarizer",),
         attachments=1,
         locale="de-CH",
         recall=RecallAsked(days=7),
     )
     assert (given.ids, given.principal) == (MessageIds(message_id="m1", edits="m0"), "token:7")
+    hints["workflow"] = {"template": "complete_task"}
+    assert (
+        message_of(Message.model_validate(said), "m1", "ada", shipped()).facts.workflow == "complete_task"
+    )  # as messages had it before arguments counted
     around["recall"] = {"enabled": False}
     assert message_of(Message.model_validate(said), "m1", "ada", shipped()).facts.recall is None

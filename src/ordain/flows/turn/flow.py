@@ -1,7 +1,7 @@
 """Flow ``turn``: one message, answered (RTE-02, B-39, B-41).
 
-Rules decide entry, outcome and path; then a table says what carries the path out. What this build cannot carry out ends as typed
-``path_unavailable``: it never becomes chat. The narrative is what a model wrote, or code where no model did; whether the turn
+Rules decide entry, outcome and path; then a table says what carries the path out. A workflow is a run of its own. What this build cannot carry
+out (delegation, an agent chain, a council) ends as typed ``path_unavailable``: it never becomes chat. The narrative is what a model wrote, or code where no model did; whether the turn
 succeeded is decided from its steps alone (B-34).
 """
 
@@ -33,13 +33,14 @@ from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
+from ordain.flows.turn.workflow import carry_out, course_of, refusal
 from ordain.flows.values import advice_bytes
 from ordain.ports.effects import Interrupted
 from ordain.rules.acts import Act
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
-from ordain.rules.outcome import OUTCOME, OutcomeFacts, TurnOutcome
+from ordain.rules.outcome import OutcomeRefused, TurnOutcome
 from ordain.rules.profile import NoProfile
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.recall import RECALL, Answerable, RecallFacts, Unanswerable
@@ -66,6 +67,7 @@ REFUSED = {
     "unknown_pack": "there is no pack {}",
     "empty_pack": "pack {} has no verb that may be used here",
 }
+WORKFLOWS = frozenset({TurnOutcome.WORKFLOW_PROPOSAL, TurnOutcome.WORKFLOW_RUN})
 VERB_OF: Mapping[Path, str | None] = {
     Path.DIRECT: "",
     Path.REACT_LITE: ENTRY_OF[ExecMode.AGENT],
@@ -108,12 +110,17 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
-    facts = OutcomeFacts(mode=message.mode, workflow=message.workflow, delegates=len(message.delegates))
-    outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(message.mode, entry.verb)
-    told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=_names(plan.steps), outcome=str(outcome))
-    if outcome is not TurnOutcome.DIRECT:
-        return _failed(told, "path_unavailable", f"this build cannot carry out outcome {outcome}")
+    told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=_names(plan.steps))
+    course = await course_of(context, given)
+    if isinstance(course.chosen, OutcomeRefused):
+        return _failed(told, course.chosen.code, refusal(course.chosen, course.suggestion))
+    told = msgspec.structs.replace(told, outcome=str(course.chosen.outcome))
+    if course.chosen.outcome in WORKFLOWS and course.suggestion is not None:
+        told, error = await carry_out(context, course.suggestion, told)
+        return told if error is None else _failed(told, error["code"], error["message"])
+    if course.chosen.outcome is not TurnOutcome.DIRECT:
+        return _failed(told, "path_unavailable", f"this build cannot carry out outcome {course.chosen.outcome}")
     routed, ambiguous = await _route(context, given, entry.verb)
     told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
     carrier = VERB_OF[routed.path]

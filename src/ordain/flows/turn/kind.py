@@ -11,12 +11,13 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.scope import CapabilityScope
-from ordain.flows.kind import Kind, Routing, Serves, settled_by_error
+from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4
+from ordain.flows.turn.suggestion import WORKFLOW_PROMPT
 from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v3 import run_turn as run_turn_3
@@ -25,11 +26,12 @@ from ordain.flows.turn.v5 import run_turn as run_turn_5
 from ordain.journal.records import Label
 from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
-from ordain.rules.outcome import OUTCOME, TurnOutcome
+from ordain.rules.outcome import OUTCOME, OutcomeChosen, TurnOutcome
 from ordain.rules.recall import RECALL
 from ordain.rules.route import ROUTE, Path
 from ordain.rules.unrecovered import UNRECOVERED
 from ordain.rules.verdict import VERDICT
+from ordain.rules.workflow import WORKFLOW
 
 
 def _label(given: TurnInput) -> Label:
@@ -42,7 +44,25 @@ def _label_4(given: TurnInput | FlatTurnInput) -> Label:
     return Label(agent=message.verb or ENTRY_OF[message.mode], after=given.after)
 
 
-def _grant(given: TurnInput | FlatTurnInput, catalog: Catalog) -> CapabilityScope:
+def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
+    """What earlier versions were granted, and the verbs of the workflow that the message names, or of any that a model may suggest.
+
+    Where the sender says which verbs may be used as tools, a workflow's are among them.
+    """
+    message, before = given.message, _grant_5(given, catalog)
+    suggested = tuple(catalog.workflows) if catalog.policy.outcome.ask is not None else ()
+    named = (message.template,) if message.template else suggested
+    if message.mode is not ExecMode.BRAIN or not before.allowed:
+        return before
+    verbs = {verb for name in named if name in catalog.workflows for verb in catalog.workflows[name].verbs}
+    return CapabilityScope(allowed=tuple(sorted({*before.allowed, *_tools_among(verbs, message.allowed_verbs)})))
+
+
+def _tools_among(verbs: set[str], allowed: tuple[str, ...]) -> set[str]:
+    return verbs.intersection(allowed) if allowed else verbs
+
+
+def _grant_5(given: TurnInput | FlatTurnInput, catalog: Catalog) -> CapabilityScope:
     """The verb entered by and its tools, the agent's entry, which a router may choose, what sums up, and what recalls where that is asked."""
     message = given.message
     inputs = EntryInputs(tools=message.allowed_verbs, catalog=catalog, packs=message.packs)
@@ -58,15 +78,19 @@ def _reply(output: TurnOutput) -> str:
     return output.narrative
 
 
+def _failed(output: TurnOutput) -> FailedStep | None:
+    return output.failed
+
+
 def _own(given: TurnInput | FlatTurnInput) -> int:
     return given.seq
 
 
 def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
     """The verb entered by, the outcome and the path, as far as they were decided."""
-    entry, outcome, routed = (decided.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
+    entry, decided_outcome, routed = (decided.get(rule.name) for rule in (ENTRY, OUTCOME, ROUTE))
     found = {"verb": entry.verb} if isinstance(entry, Entered) else {}
-    found |= {} if outcome is None else {"outcome": str(outcome.outcome)}
+    found |= {"outcome": str(decided_outcome.outcome)} if isinstance(decided_outcome, OutcomeChosen) else {}
     return found if routed is None else found | {"path": str(routed.path), "budget_class": str(routed.budget_class)}
 
 
@@ -78,8 +102,8 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     grant=_grant,
-    prompts=(ROUTER_PROMPT,),
-    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
+    prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT),
+    rules=(ENTRY, WORKFLOW, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
     reply=_reply,
     serves=Serves.REQUEST,
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
@@ -87,8 +111,16 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     enters=True,
     sums_up=_own,
     judged=True,
+    failed=_failed,
 )
-TURN_5 = replace(TURN, version=5, run=run_turn_5)
+TURN_5 = replace(
+    TURN,
+    version=5,
+    run=run_turn_5,
+    grant=_grant_5,
+    prompts=(ROUTER_PROMPT,),
+    rules=(ENTRY, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
+)
 TURN_4 = replace(
     TURN_5,
     version=4,
@@ -105,7 +137,7 @@ TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     decode_input=msgspec.json.Decoder(FlatTurnInput).decode,
     settle=settled_by_error,
     label=_label_4,
-    grant=_grant,
+    grant=_grant_5,
     prompts=(ROUTER_PROMPT_4,),
     rules=(ENTRY, OUTCOME, ROUTE, COMPLETENESS, UNRECOVERED),
     reply=_reply,

@@ -9,6 +9,7 @@ from msgspec import Struct
 from ordain.contracts.conversation import ExecMode
 from ordain.flows.act import StepResult
 from ordain.flows.commission import Commission, MessageFacts
+from ordain.flows.kind import FailedStep
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -23,6 +24,7 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of the message. ``plan`` are the steps of its execution plan (ORC-02) that ran, as ``step/service``, ``skipped`` those that did not.
 
     ``executed`` are the verbs that ran, ``whole`` and ``left_out`` count entries of the history, ``recall`` tells what memory was asked and gave. Until version 4 ``plan`` held all steps.
+    Of a workflow all three tell of its own steps, and ``failed`` is the call that ended it.
     """
 
     ok: bool
@@ -41,6 +43,7 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     whole: int = 0
     left_out: int = 0
     recall: dict[str, Any] = {}
+    failed: FailedStep | None = None
 
 
 def turn_input(given: Commission) -> TurnInput:

@@ -85,7 +85,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
-    facts = OutcomeFacts(mode=message.mode, workflow=message.workflow, delegates=len(message.delegates))
+    facts = OutcomeFacts(mode=message.mode, workflow=message.template, delegates=len(message.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(message.mode, entry.verb)
     steps = tuple(f"{step.step_name}/{service}" for step in plan.steps for service in step.services)

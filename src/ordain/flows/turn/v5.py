@@ -97,7 +97,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
         return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
-    facts = OutcomeFacts(mode=message.mode, workflow=message.workflow, delegates=len(message.delegates))
+    facts = OutcomeFacts(mode=message.mode, workflow=message.template, delegates=len(message.delegates))
     outcome = context.fx.decide(OUTCOME, facts, None, (0,)).outcome.outcome
     plan = execution_plan(message.mode, entry.verb)
     told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=_names(plan.steps), outcome=str(outcome))

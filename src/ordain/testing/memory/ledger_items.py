@@ -6,12 +6,16 @@ from collections import ChainMap
 from collections.abc import Iterator
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from ordain.journal.digests import digest
 from ordain.journal.ledger import (
     AT_REST,
     LedgerItem,
     account_item,
+    approval_item,
     config_item,
+    grant_item,
     next_row,
     placed_item,
     request_item,
@@ -37,6 +41,8 @@ def standing_items(rows: MemoryRows) -> Iterator[LedgerItem]:
     yield from (_request(rows, name) for name in rows.requests)
     yield from (_account(rows, name) for name in rows.accounts)
     yield from (_config(record) for versions in rows.configuration.values() for record in versions)
+    yield from (_approval(rows, name) for name in rows.approvals)
+    yield from (_grant(rows, name) for name in rows.grants)
 
 
 def write_row(rows: MemoryRows) -> None:
@@ -63,6 +69,8 @@ def _changed(rows: MemoryRows) -> Iterator[LedgerItem]:
     for key in _put(rows.configuration):
         before = len(_below(rows.configuration).get(key, ()))
         yield from map(_config, rows.configuration[key][before:])
+    yield from (_approval(rows, name) for name in _put(rows.approvals))
+    yield from (_grant(rows, name) for name in _put(rows.grants))
     for name in _put(rows.transcript):
         before = _below(rows.transcript).get(name, ())
         changed = zip(before, rows.transcript[name], strict=False)
@@ -114,6 +122,21 @@ def _account(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
 def _config(record: ConfigRecord) -> LedgerItem:
     key = record.key
     return config_item((key.place, key.resource, key.id, record.version), record.config, (record.by, record.at))
+
+
+def _approval(rows: MemoryRows, approval: str) -> LedgerItem:
+    row = rows.approvals[approval]
+    columns = (
+        *(row.workspace, row.run, row.root, row.addr, row.session, row.thread, row.subject, row.tier, row.digest, row.workflow),
+        *(row.asked_at, row.expires_at, row.state, row.decided_at, row.grant),
+    )
+    return approval_item(approval, columns, row.decided_by, rows.runs[row.run].run.key)
+
+
+def _grant(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
+    grant = rows.grants[name]
+    body = ENCODER.encode(replace(grant, uses_left=None)).decode()
+    return grant_item(name[1], (name[0], grant.principal, grant.expires_at, grant.uses_left, grant.audit.revoked_at, body))
 
 
 def _placed(rows: MemoryRows, name: SessionKey, row: EntryRow) -> LedgerItem:

@@ -8,13 +8,18 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.approvals import Grant
 from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
 from ordain.journal.records import ObservationBody, Record, RecordKind
+from ordain.ports.approvals import ApprovalRow
 from ordain.ports.shared import (
     AccountsRead,
+    ApprovalRead,
     ConfigFound,
     ConfigRead,
+    GrantRead,
+    GrantsRead,
     RowRead,
     RunFound,
     RunRead,
@@ -23,6 +28,7 @@ from ordain.ports.shared import (
     SharedName,
     SharedRead,
 )
+from ordain.testing.memory.approval_rows import standing_grants
 from ordain.testing.memory.configuration_rows import read_config
 from ordain.testing.memory.rows import MemoryRows
 from ordain.testing.memory.transaction import UnitAtWork
@@ -80,10 +86,26 @@ def _ends_wait(record: Record, addr: int) -> bool:
     return isinstance(body, ObservationBody) and body.addr == addr
 
 
+def _grants(transaction: UnitAtWork, workspace: str, what: GrantsRead) -> list[Grant]:
+    return standing_grants(transaction.rows, workspace, what.principal, what.at, what.most)
+
+
+def _grant(transaction: UnitAtWork, workspace: str, what: GrantRead) -> Grant | None:
+    return transaction.rows.grants.get((workspace, what.grant))
+
+
+def _approval(transaction: UnitAtWork, workspace: str, what: ApprovalRead) -> ApprovalRow | None:
+    row = transaction.rows.approvals.get(what.approval)
+    return row if row is not None and row.workspace == workspace else None
+
+
 READS: Mapping[type, Callable[[UnitAtWork, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
     ConfigRead: _config,
     AccountsRead: _accounts,
+    GrantsRead: _grants,
+    GrantRead: _grant,
+    ApprovalRead: _approval,
     RunRead: _run,
 }

@@ -8,9 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordain.contracts.approvals import Grant
 from ordain.journal.ledger import LedgerRow
 from ordain.journal.lost_time import Pause
 from ordain.journal.records import Status
+from ordain.ports.approvals import ApprovalRow
 from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.sessions import Entry, Thread
 from ordain.ports.store import Mail, StoredRun
@@ -100,6 +102,8 @@ class MemoryRows:
         self.transcript: MutableMapping[SessionKey, tuple[EntryRow, ...]] = table("transcript")
         self.engines: MutableMapping[int, EngineRow] = table("engines")
         self.ledger: MutableMapping[int, LedgerRow] = table("ledger")
+        self.approvals: MutableMapping[str, ApprovalRow] = table("approvals")
+        self.grants: MutableMapping[tuple[str, str], Grant] = table("grants")
         self.spans: MutableMapping[str, tuple[Pause, ...]] = table("spans")
 
     def number(self, of: str) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus
+from ordain.contracts.approvals import AwaitedApproval
+from ordain.ports.sessions import Thread, ThreadChange, ThreadStatus, message_id
 from ordain.ports.writes import ClosedQuestion
+from ordain.rules.approve import ApprovalState
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.rows import KeptSession, MemoryRows
 
@@ -21,8 +23,18 @@ def read_threads(rows: MemoryRows, name: SessionKey, *, recent: int = RECENT_THR
     there = rows.threads.get(name, {})
     latest = sorted(there, key=lambda number: (-there[number].touched_at, -number))[:recent]
     named = [number for number in dict.fromkeys((*latest, *turns, also)) if number in there]
-    found = [replace(there[number], turns=tuple(turns.get(number, ()))) for number in named]
+    waits = awaited(rows, name)
+    found = [replace(there[number], turns=tuple(turns.get(number, ())), awaiting=waits.get(number)) for number in named]
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))
+
+
+def awaited(rows: MemoryRows, name: SessionKey) -> dict[int, AwaitedApproval]:
+    """What each thread of a session waits for, where that is an approval; of several the latest."""
+    found = [row for row in rows.approvals.values() if (row.workspace, row.session) == name and row.state == ApprovalState.OPEN]
+    return {
+        row.thread: AwaitedApproval(approval=row.id, message_id=message_id(row.run, row.addr), workflow=row.workflow)
+        for row in sorted(found, key=lambda row: row.place)
+    }
 
 
 def put_thread(rows: MemoryRows, name: SessionKey, thread: Thread) -> None:

@@ -11,6 +11,7 @@ from ordain.ports.sessions import ThreadChange
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, StoredRun, Unit
 from ordain.ports.writes import MailKind
+from ordain.testing.memory.approval_rows import open_roots, withdraw_approvals
 from ordain.testing.memory.places import give_up_place
 from ordain.testing.memory.reads import read
 from ordain.testing.memory.rows import going
@@ -71,7 +72,8 @@ def _decide(transaction: UnitAtWork, of: Of, shared: Shared) -> Ruling:
 def _accepted(transaction: UnitAtWork) -> int:
     """Root runs that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing."""
     roots = sum(row.run.parent is None and going(row.run.status) for row in transaction.rows.runs.values())
-    return roots - sum(thread.asked is not None for threads in transaction.rows.threads.values() for thread in threads.values())
+    asked = sum(thread.asked is not None for threads in transaction.rows.threads.values() for thread in threads.values())
+    return roots - asked - open_roots(transaction.rows)
 
 
 def _append(transaction: UnitAtWork, unit: Append, claimed: Ruling | None) -> Outcome:
@@ -102,7 +104,7 @@ def _wakes(transaction: UnitAtWork, unit: Append) -> bool:
     for there in transaction.rows.mailbox.get(unit.run, ()):
         if there.taken is None:
             kind = there.mail.kind
-            if (kind in (MailKind.CHILD, MailKind.ANSWER) and there.mail.addr == unit.suspend) or (
+            if (kind in (MailKind.CHILD, MailKind.ANSWER, MailKind.APPROVAL) and there.mail.addr == unit.suspend) or (
                 kind is MailKind.INTERRUPT and not unit.deaf
             ):
                 return True
@@ -129,12 +131,14 @@ def _came_before(run: StoredRun, unit: Append) -> bool:
 
 
 def _rest(transaction: UnitAtWork, unit: Append, run: StoredRun) -> None:
-    """A run that came to rest gives up its place in its thread."""
+    """A run that came to rest gives up its place in its thread, and nobody waits for what it asked an approver."""
     resting = unit.run if unit.status in SETTLED else None
     if unit.status in STOPPED:  # a turn whose child has stopped cannot go on either
         resting = run.root
     if unit.status in SETTLED:
         transaction.runs[unit.run] = None
+    if resting is not None:
+        withdraw_approvals(transaction.rows, unit.run, unit.records[-1].at if unit.records else 0)
     if resting is not None:
         give_up_place(transaction, resting, [change for change in unit.writes if isinstance(change, ThreadChange) and change.in_place])
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ordain.contracts.approvals import Grant
 from ordain.errors import RunLost
 from ordain.journal.records import Status
+from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.store import Mail
 from ordain.ports.writes import (
@@ -27,6 +29,7 @@ from ordain.ports.writes import (
     TakenMail,
     Write,
 )
+from ordain.testing.memory.approval_rows import decide_approval, put_approval, revoke_grant, use_grant
 from ordain.testing.memory.configuration_rows import put_config
 from ordain.testing.memory.places import take_place, take_place_again
 from ordain.testing.memory.rows import MailRow
@@ -139,6 +142,27 @@ def _configured(transaction: UnitAtWork, _: Of, new: ConfigVersion) -> None:
         raise UndoneUnit("version_conflict")
 
 
+def _approval(transaction: UnitAtWork, of: Of, new: NewApproval) -> None:
+    put_approval(transaction, of.run, new)
+
+
+def _approval_decided(transaction: UnitAtWork, _: Of, decided: ApprovalDecided) -> None:
+    decide_approval(transaction.rows, decided)
+
+
+def _grant(transaction: UnitAtWork, of: Of, grant: Grant) -> None:
+    transaction.rows.grants[of.workspace, grant.grant_id] = grant
+
+
+def _grant_used(transaction: UnitAtWork, of: Of, use: GrantUse) -> None:
+    if not use_grant(transaction.rows, of.workspace, use.grant):
+        raise UndoneUnit("grant_used_up")
+
+
+def _grant_revoked(transaction: UnitAtWork, of: Of, revoked: GrantRevoked) -> None:
+    revoke_grant(transaction.rows, of.workspace, revoked)
+
+
 WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     KeptCatalogs: _catalogs,
     NewRun: _run,
@@ -155,4 +179,9 @@ WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     Refund: _refund,
     TableRow: _row,
     ConfigVersion: _configured,
+    NewApproval: _approval,
+    ApprovalDecided: _approval_decided,
+    Grant: _grant,
+    GrantUse: _grant_used,
+    GrantRevoked: _grant_revoked,
 }

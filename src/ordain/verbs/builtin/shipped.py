@@ -17,6 +17,7 @@ from ordain.verbs.builtin.mail_verbs import mail_draft, mail_send
 from ordain.verbs.builtin.math_verb import math_evaluate
 from ordain.verbs.builtin.playbook_verb import enterprise_playbook
 from ordain.verbs.builtin.sim_verb import sim_markov_next_theme
+from ordain.verbs.builtin.thread_verb import close_thread
 from ordain.verbs.builtin.tone_verb import creative_tonecheck
 from ordain.verbs.folder import VerbFolder, load_folder
 from ordain.verbs.functions import FunctionVerb
@@ -72,4 +73,4 @@ def builtin_registry(
 
         http = http or HttpAccess()
         functions.append(web_fetch(urls, private_hosts=http.private_hosts, resolver=http.resolver, own=http.own))
-    return Registry([prompt_plans()], functions, max_depth=options.max_depth)
+    return Registry([prompt_plans()], functions, code={"thread.close": close_thread}, max_depth=options.max_depth)

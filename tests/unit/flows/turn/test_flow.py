@@ -142,9 +142,7 @@ def test_an_entry_that_cannot_be_is_refused(given: Any, code: str) -> None:
     assert ((out(played).error or {})["code"].partition(":")[0], played.asked) == (code, ())
 
 
-@pytest.mark.parametrize(
-    "given", [{"workflow": "send_email"}, {"delegates": ("a",)}, {"delegates": ("a", "b")}, {"mode": ExecMode.COUNCIL}]
-)
+@pytest.mark.parametrize("given", [{"delegates": ("a",)}, {"delegates": ("a", "b")}, {"mode": ExecMode.COUNCIL}])
 def test_what_this_build_cannot_do_is_path_unavailable(given: Any) -> None:
     """It never becomes chat."""
     played = turn(**given)

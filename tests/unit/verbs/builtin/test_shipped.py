@@ -33,7 +33,9 @@ LEAVES = {"math.evaluate", "creative.tonecheck", "enterprise.playbook", "finance
 """Leaf verbs that need nothing declared."""
 MAIL = {"mail.draft", "mail.send"}
 """Leaf verbs for mail; the second is inactive where no server is configured."""
-ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *MAIL, *TOOLBOX_PLANS, *LEAVES}
+THREAD = {"thread.close"}
+"""A leaf verb for a conversation's thread: inside a session only."""
+ALWAYS = {*PLANS, *TALKING, *FLOWS, *LIBRARY, *MAIL, *THREAD, *TOOLBOX_PLANS, *LEAVES}
 
 
 @pytest.fixture
@@ -117,7 +119,7 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
     assert flows == FLOWS
     assert set(FLOWS.values()) - set(shipped_kinds().newest) == {"council"}
     assert {name for name, spec in registry.specs.items() if spec.entry} == {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL]}
-    assert {name for name, spec in registry.specs.items() if spec.session_only} == set(FLOWS)
+    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD}
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)
@@ -217,7 +219,7 @@ def test_hostile_text_stays_inside_its_quotes(registry: Registry, name: str) -> 
     assert "=====" not in prompt.user.splitlines()
 
 
-def test_the_folder_holds_plans_and_flows() -> None:
+def test_the_folder_holds_plans_flows_and_what_has_code_beside_it() -> None:
     """Loading them again gives equal values."""
     assert prompt_plans() == prompt_plans()
-    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS, *TOOLBOX_PLANS}
+    assert set(prompt_plans().specs) == {*PLANS, *TALKING, *FLOWS, *THREAD, *TOOLBOX_PLANS}

@@ -1,0 +1,54 @@
+"""Asking for a yes: the one place where a run waits for an approver. ``act`` asks for the calls that need one, others for what they are to carry out.
+
+What comes of it the port keeps, and rule ``authorize`` is asked again: nothing here allows anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ordain.contracts.approvals import MayAsk, Subject, Tier
+from ordain.effects.calls import Call
+from ordain.effects.effect import ApprovalAsked, Claim, Wait, WaitFor
+from ordain.effects.results import Resubmitted, WaitResult
+from ordain.flows.context import FlowContext
+from ordain.journal.digests import call_digest
+from ordain.rules.authorize import AuthorizeOutcome, NeedsApproval
+from ordain.rules.decision import Decision
+from ordain.rules.grant import GRANT
+
+
+async def ask_approval(context: FlowContext, asked: ApprovalAsked) -> WaitResult:
+    """Wait for an approver's word on exactly this, as long as policy leaves it open and the run lives. It costs nothing meanwhile."""
+    policy = context.catalog.policy.approvals
+    open_s = min(policy.open_s(asked.tier, call.verb) for call in asked.calls)
+    deadline = min(context.hard, context.now() + open_s * 1_000_000)
+    about = ", ".join(dict.fromkeys(call.verb for call in asked.calls))
+    return await context.fx.perform(Wait(what=WaitFor.APPROVAL, about=about, deadline=deadline, approval=asked))
+
+
+def call_approval(call: Call, tier: Tier) -> ApprovalAsked:
+    """What an approver of one call is asked."""
+    return ApprovalAsked(subject=Subject.CALL, calls=(call,), tier=tier)
+
+
+async def authorized(context: FlowContext, call: Call, refs: tuple[int, ...]) -> tuple[Call, Decision[AuthorizeOutcome]]:
+    """Ask rule ``authorize``, and where it wants somebody's yes, that: a grant's first, then a person's; until it allows or denies.
+
+    The call is another one than the one that came where an approver proposed that instead.
+    """
+    while True:
+        decision = context.fx.authorize(call, context.scope, refs)
+        if not isinstance(decision.outcome, NeedsApproval):
+            return call, decision
+        if decision.outcome.why is MayAsk.GRANTS:
+            await context.fx.claim(_grant_claim(call))
+            continue
+        result = await ask_approval(context, call_approval(call, decision.outcome.tier))
+        if isinstance(result, Resubmitted):
+            call, refs = result.call, (result.seq,)
+
+
+def _grant_claim(call: Call) -> Claim[Any]:
+    """By its digest alone: the port knows the call, and a claim's record is kept longer than content may be."""
+    return Claim(name=GRANT.name, args={"verb": call.verb, "call": call_digest(call)})

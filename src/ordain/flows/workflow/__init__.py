@@ -1,0 +1,1 @@
+"""Kind ``workflow``: the fixed steps of a template, one after the other."""

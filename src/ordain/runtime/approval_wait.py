@@ -1,0 +1,128 @@
+"""A run's wait for an approver, as its driver carries it: what is written with the intent, what an approver's mail comes to, and when nobody waits any more."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.approvals import Subject
+from ordain.contracts.catalog import Catalog
+from ordain.effects.calls import Call
+from ordain.effects.effect import EFFECT, ApprovalAsked, Wait
+from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted
+from ordain.errors import FlowFault
+from ordain.journal.codec import decode
+from ordain.journal.digests import approval_digest, approval_id
+from ordain.journal.records import ENCODER, IntentBody, RecordKind
+from ordain.ports.approvals import ApprovalDecided, NewApproval
+from ordain.ports.sessions import EntryKind, NewEntry, message_id
+from ordain.ports.store import StoredRun
+from ordain.ports.writes import Write
+from ordain.rules.approve import ApprovalState
+from ordain.runtime.approval_words import told
+from ordain.runtime.calls import withdrawn
+from ordain.runtime.entries import spoken
+from ordain.runtime.services import Services
+
+
+class ApprovalMail(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An approver's word, as mail: what the approval became, by whom and why; the call that is proposed instead, where one is."""
+
+    state: ApprovalState
+    by: str
+    why: str = ""
+    call: Call | None = None
+
+
+_MAIL = msgspec.json.Decoder(ApprovalMail)
+
+
+def not_asked(services: Services, catalog: Catalog, asked: ApprovalAsked) -> str | None:
+    """Why nobody is asked: the current catalog does not let the calls be made whatever anybody says. None where it does."""
+    if workflow_changed(services.catalogs.current, catalog, asked):
+        return "the workflow's template is another one now"
+    return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, approved=True)) is not None), None)
+
+
+def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> bool:
+    """Whether the template that the steps are of is another one now, or gone. Nobody says yes to what an operator has taken back."""
+    if asked.subject is not Subject.WORKFLOW or current.digest == pinned.digest:
+        return False
+    template = str(asked.detail.get("template", ""))
+    now, then = current.workflows.get(template), pinned.workflows.get(template)
+    return now is None or then is None or not now.is_as(then)
+
+
+def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) -> NewApproval:
+    """The approval that a wait asks for, as a row. It may be written again: what was decided stays."""
+    asked = _asked(wait)
+    return NewApproval(
+        id=approval_id(stored.id, addr),
+        addr=addr,
+        subject=asked.subject,
+        tier=asked.tier,
+        digest=approval_digest(stored.key or b"", asked),
+        asked_at=asked_at,
+        expires_at=until,
+        workflow=stored.id if asked.subject is Subject.WORKFLOW else "",
+    )
+
+
+def asked_entry(stored: StoredRun, addr: int, wait: Wait, catalog: Catalog, row: NewApproval) -> NewEntry:
+    """What the session is told of it: no word of the wait's own."""
+    text = told(_asked(wait), catalog)
+    body = {
+        "text": text,
+        "approval": row.id,
+        "digest": row.digest,
+        "subject": row.subject,
+        "tier": row.tier,
+        "until": row.expires_at,
+    }
+    return NewEntry(
+        kind=EntryKind.APPROVAL,
+        body=ENCODER.encode(body),
+        size=spoken(text),
+        at=row.asked_at,
+        session=stored.session,
+        thread=stored.thread,
+        run=stored.root,
+        message_id=message_id(stored.id, addr),
+    )
+
+
+def heard(approval: str, body: bytes) -> AnyResult:
+    """What an approver's mail comes to."""
+    said = _MAIL.decode(body)
+    match said.state:
+        case ApprovalState.APPROVED:
+            return Approved(approval=approval, by=said.by, why=said.why)
+        case ApprovalState.SUPERSEDED if said.call is not None:
+            return Resubmitted(approval=approval, by=said.by, why=said.why, call=said.call)
+        case _:
+            return NotApproved(approval=approval, by=said.by, why=said.why)
+
+
+def closing(stored: StoredRun, addr: int, result: AnyResult, at: int) -> tuple[Write, ...]:
+    """The row of an approval whose wait has ended without an approver's word."""
+    if isinstance(result, Approved | NotApproved | Resubmitted):
+        return ()
+    state = ApprovalState.EXPIRED if isinstance(result, Expired) else ApprovalState.WITHDRAWN
+    return (ApprovalDecided(id=approval_id(stored.id, addr), state=state, at=at),)
+
+
+def wait_at(stored: StoredRun, addr: int) -> Wait | None:
+    """The wait that effect ``addr`` of a run is; None where it is none, or its content is gone."""
+    for record in stored.records:
+        if record.kind is RecordKind.INTENT and record.name == "wait" and record.body is not None:
+            body = decode(record)
+            if isinstance(body, IntentBody) and body.addr == addr:
+                effect = EFFECT.decode(body.effect)
+                return effect if isinstance(effect, Wait) else None
+    return None
+
+
+def _asked(wait: Wait) -> ApprovalAsked:
+    if wait.approval is None:
+        raise FlowFault("a wait that asks no approver")
+    return wait.approval

@@ -1,0 +1,254 @@
+"""The approvers' side of the door: what is open, what exactly it is, and a decision about it as one unit with the rule inside.
+
+Rows are read, the rule is applied and the decision written in one transaction, so that of two approvers one decides. What is asked stands in the intent of the
+run that waits, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.access import Principal, principal_of
+from ordain.contracts.approvals import GRANTABLE, ApprovalRule, Grant, Tier
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Policy
+from ordain.effects.calls import Call
+from ordain.effects.effect import ApprovalAsked
+from ordain.errors import Conflict, InvalidRequest, NotFound
+from ordain.journal.codec import decode
+from ordain.journal.digests import call_digest
+from ordain.journal.records import ENCODER, Started
+from ordain.ports.approvals import ApprovalDecided, ApprovalRow, Approvals
+from ordain.ports.shared import ApprovalRead, Ruling, Shared
+from ordain.ports.store import Arrive, StoredRun
+from ordain.ports.writes import MailKind, NewMail, Write
+from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
+from ordain.rules.proposals import nesting
+from ordain.runtime.approval_wait import ApprovalMail, wait_at, workflow_changed
+from ordain.runtime.approval_words import told
+from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
+from ordain.runtime.grants import GrantOffer, new_grant
+from ordain.runtime.services import Services
+
+LOG = logging.getLogger("ordain.approvals")
+ARGS_BYTES = 262_144
+ARGS_DEPTH = 64
+PAGE_MAX = 200
+
+
+class GrantWanted(Struct, frozen=True, kw_only=True):
+    """A grant to be given with an approval, for more calls of the same verbs by the same principal."""
+
+    ttl_s: int
+    uses: int | None = None
+    reason: str = ""
+
+
+class ApproverWord(Struct, frozen=True, kw_only=True):
+    """What an approver says: yes or no, to what has this digest, and why."""
+
+    approve: bool
+    digest: str
+    why: str = ""
+    grant: GrantWanted | None = None
+
+
+class ApprovalView(Struct, frozen=True, kw_only=True):
+    """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy.
+
+    ``changed``: it is of a workflow whose template is another one now, so that nobody can say yes to it any more.
+    """
+
+    row: ApprovalRow
+    asked: ApprovalAsked | None
+    words: str
+    requester: str
+    needs: tuple[ApprovalRule, ...] = ()
+    changed: bool = False
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The exact calls."""
+        return () if self.asked is None else self.asked.calls
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that an approver has to have, all of them."""
+        return roles_of(self.needs)
+
+    @property
+    def not_requester(self) -> bool:
+        """Whether whoever asked for the run may not approve it."""
+        return any(rule.not_requester for rule in self.needs)
+
+
+class ApprovalDesk:
+    """What an approver may look at and do. Every method is bound to a workspace."""
+
+    def __init__(self, services: Services, rows: Approvals) -> None:
+        """Reads rows through their port, content through the store's, and writes units."""
+        self._services, self._rows = services, rows
+
+    # --- looking --------------------------------------------------------------------------------------------------------------------
+
+    async def listed(
+        self, workspace: str, *, states: Sequence[ApprovalState] = (ApprovalState.OPEN,), limit: int = 50, before: int | None = None
+    ) -> Sequence[ApprovalView]:
+        """Approvals in these states, the latest first; ``before`` is a row's ``place``."""
+        rows = await self._rows.approvals(workspace, states=states, limit=min(limit, PAGE_MAX), before=before)
+        runs = await self._services.store.load(tuple({row.run for row in rows}))
+        return [await self._view(row, found if isinstance(found := runs.get(row.run), StoredRun) else None) for row in rows]
+
+    async def one(self, workspace: str, approval: str) -> ApprovalView:
+        """One approval, whatever its state.
+
+        Raises:
+            NotFound: ``approval_not_found``.
+        """
+        row = await self._rows.approval(approval)
+        if row is None or row.workspace != workspace:
+            raise NotFound(f"there is no approval {approval[:64]}", code="approval_not_found")
+        found = (await self._services.store.load((row.run,))).get(row.run)
+        return await self._view(row, found if isinstance(found, StoredRun) else None)
+
+    async def _view(self, row: ApprovalRow, stored: StoredRun | None) -> ApprovalView:
+        wait = None if stored is None else wait_at(stored, row.addr)
+        if stored is None or wait is None or wait.approval is None:
+            return ApprovalView(row=row, asked=None, words="", requester="")
+        pinned, started = await self._services.catalogs.pinned(stored.catalog), decode(stored.records[0])
+        asked = wait.approval
+        return ApprovalView(
+            row=row,
+            asked=asked,
+            words=told(asked, pinned),
+            requester=started.principal if isinstance(started, Started) else "",
+            changed=workflow_changed(self._services.catalogs.current, pinned, asked),
+            needs=_needs(asked.tier, [call.verb for call in asked.calls], (pinned.policy, self._services.catalogs.current.policy)),
+        )
+
+    # --- deciding -------------------------------------------------------------------------------------------------------------------
+
+    async def decide(self, workspace: str, approval: str, word: ApproverWord, principal: Principal | str) -> ApprovalView:
+        """Say yes or no, once, to exactly what was looked at; when this returns it is durable, and the run goes on.
+
+        Raises:
+            NotFound: ``approval_not_found``.
+            Conflict: ``already_decided``, ``approval_expired``, ``approval_stale``.
+            Refused: ``not_an_approver``, ``own_request``, ``approver_unknown``.
+            InvalidRequest: the grant that comes with it is none that may be given.
+        """
+        view, who = await self.one(workspace, approval), principal_of(principal)
+        check_why(word.why)
+        state = ApprovalState.APPROVED if word.approve else ApprovalState.DENIED
+        grant = None if word.grant is None else self._granted_with(view, word, word.grant, who)
+        mail = ApprovalMail(state=state, by=who.name, why=word.why)
+        return await self._decided(view, who, word.digest, mail, grant)
+
+    async def resubmit(self, workspace: str, approval: str, args: Mapping[str, Any], principal: Principal | str) -> ApprovalView:
+        """Propose other arguments instead: the run asks anew for exactly that, and this approval is superseded. Raises as ``decide``.
+
+        Raises:
+            Conflict: it is no single call (``not_resubmittable``).
+            InvalidRequest: the arguments are the same, too large, or do not fit the verb's schema.
+        """
+        view, who = await self.one(workspace, approval), principal_of(principal)
+        call = await self._edited(view, args)
+        mail = ApprovalMail(state=ApprovalState.SUPERSEDED, by=who.name, call=call)
+        return await self._decided(view, who, view.row.digest, mail, None)
+
+    async def _edited(self, view: ApprovalView, args: Mapping[str, Any]) -> Call:
+        if len(view.calls) != 1 or view.row.subject != "call":
+            raise Conflict("only the approval of one call can be proposed anew", code="not_resubmittable")
+        before = view.calls[0]
+        call = Call(verb=before.verb, args=dict(args))
+        try:
+            encoded = ENCODER.encode(call)
+        except (UnicodeError, TypeError, ValueError, RecursionError) as error:
+            raise InvalidRequest("the arguments are no JSON that a record can hold", code="invalid_args") from error
+        if len(encoded) > ARGS_BYTES or nesting(encoded.decode()) > ARGS_DEPTH:
+            raise InvalidRequest(f"arguments have at most {ARGS_BYTES} bytes and nest at most {ARGS_DEPTH} deep", code="args_too_large")
+        if call_digest(call) == call_digest(before):
+            raise InvalidRequest("these are the arguments that are asked for", code="same_args")
+        catalog = await self._pinned(view)
+        verb = catalog.verbs.get(call.verb)
+        if verb is None or not verb.input.accepts(call.args):
+            places = "" if verb is None else "; ".join(verb.input.errors(call.args))
+            raise InvalidRequest(f"the arguments do not fit the verb's schema: {places}"[:500], code="invalid_args")
+        return call
+
+    async def _pinned(self, view: ApprovalView) -> Catalog:
+        stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
+        if not isinstance(stored, StoredRun):
+            raise NotFound(f"there is no approval {view.row.id}", code="approval_not_found")
+        return await self._services.catalogs.pinned(stored.catalog)
+
+    async def _decided(self, view: ApprovalView, who: Principal, digest: str, mail: ApprovalMail, grant: Grant | None) -> ApprovalView:
+        row, at, policy = view.row, self._services.clock.now(), self._services.catalogs.current.policy
+        letter = NewMail(run=row.run, kind=MailKind.APPROVAL, key=f"approval:{row.addr}", body=ENCODER.encode(mail), at=at, addr=row.addr)
+
+        def decide(found: ApprovalRow | None) -> Ruling:
+            facts = ApproveFacts(
+                state="" if found is None else found.state,
+                to=mail.state,
+                at=at,
+                expires_at=0 if found is None else found.expires_at,
+                same=found is not None
+                and found.digest == digest
+                and view.asked is not None
+                and not (view.changed and mail.state is ApprovalState.APPROVED),
+                **approver_facts(who, view.needs, policy.approvals, view.requester),
+            )
+            made = APPROVE.apply(facts, None, policy)
+            if not isinstance(made.outcome, MayDecide):
+                return Ruling(refused=str(made.reason))
+            given: tuple[Write, ...] = () if grant is None else (grant,)
+            decided = ApprovalDecided(
+                id=row.id, state=made.outcome.state, at=at, by=who.name, grant="" if grant is None else grant.grant_id
+            )
+            return Ruling(writes=(decided, *given, letter), run=row.run)
+
+        outcome = await self._services.store.submit(
+            Arrive(workspace=row.workspace, shared=Shared(reads=(ApprovalRead(approval=row.id),), decide=decide))
+        )
+        if outcome.refused:
+            LOG.warning("approval=%s by=%r refused=%s", row.id, who.name, outcome.refused)
+            raise refusal(outcome.refused, f"approval {row.id}")
+        LOG.info(
+            "approval=%s run=%s state=%s by=%r grant=%s", row.id, row.run, mail.state, who.name, "" if grant is None else grant.grant_id
+        )
+        return msgspec.structs.replace(
+            view,
+            row=msgspec.structs.replace(
+                row, state=str(mail.state), decided_at=at, decided_by=who.name, grant="" if grant is None else grant.grant_id
+            ),
+        )
+
+    def _granted_with(self, view: ApprovalView, word: ApproverWord, wanted: GrantWanted, who: Principal) -> Grant:
+        tier = Tier(view.row.tier)
+        if not word.approve or tier not in GRANTABLE or view.asked is None:
+            raise InvalidRequest("a grant comes with a yes, and never to what is destructive", code="not_grantable")
+        offer = GrantOffer(
+            principal=view.requester,
+            capabilities=tuple(dict.fromkeys(call.verb for call in view.calls)),
+            ttl_s=wanted.ttl_s,
+            risk_level=GRANTABLE[tier],
+            uses=wanted.uses,
+            reason=wanted.reason,
+        )
+        return new_grant(self._services, offer, who, view.row.id)
+
+
+def _needs(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
+    """The rows about the calls, of the run's own policy and of the current one: a narrowing holds at once, a widening for new runs."""
+    found: list[ApprovalRule] = []
+    for policy in policies:
+        for verb in verbs:
+            rule = policy.approvals.rule(tier, verb)
+            if rule not in found:
+                found.append(rule)
+    return tuple(found)

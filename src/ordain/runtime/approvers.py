@@ -1,0 +1,60 @@
+"""Who may say yes to what: the features of a principal that rule ``approve`` sees, and its refusals as errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ordain.contracts.access import Principal, TokenScope
+from ordain.contracts.approvals import WHY_CHARS, ApprovalRule, ApprovalsPolicy
+from ordain.errors import Conflict, InvalidRequest, NotFound, OrdainError, Refused
+from ordain.rules.approve import ApproveReason
+from ordain.runtime.access import OWNER
+
+_FORBIDDEN = {ApproveReason.NOT_AN_APPROVER, ApproveReason.OWN_REQUEST, ApproveReason.UNKNOWN}
+_REASONS = {reason.value: reason for reason in ApproveReason}
+
+
+def may_approve(who: Principal) -> bool:
+    """Whether a principal approves anything at all: the owner, and a token with the scope."""
+    return who.scopes is None or TokenScope.APPROVALS in who.scopes
+
+
+def roles_of(rows: Sequence[ApprovalRule]) -> tuple[str, ...]:
+    """The roles that rows of policy want, all of them."""
+    return tuple(sorted({row.role for row in rows if row.role is not None}))
+
+
+def approver_facts(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str) -> dict[str, Any]:
+    """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``requester`` asked for what ``rows`` are about.
+
+    Who comes over loopback without a token is somebody of this machine, and nobody knows who.
+    """
+    roles, held = roles_of(rows), policy.held_by(who.name)
+    return {
+        "scoped": may_approve(who),
+        "named": who.name not in ("", OWNER),
+        "roles": roles,
+        "lacks": tuple(role for role in roles if role not in held),
+        "own": who.name == requester,
+        "apart": any(row.not_requester for row in rows),
+    }
+
+
+def refusal(reason: str, what: str = "") -> OrdainError:
+    """A refusal of rule ``approve`` as the error that a face shows; ``what`` names what was asked about."""
+    known = _REASONS[reason]
+    code, said = reason.rpartition(".")[2], f"{what}: {known.meaning}" if what else known.meaning
+    if known is ApproveReason.NOT_FOUND:
+        return NotFound(said, code=code)
+    return Refused(said, code=code) if known in _FORBIDDEN else Conflict(said, code=code)
+
+
+def check_why(why: str) -> None:
+    """A reason is short.
+
+    Raises:
+        InvalidRequest: ``why_too_long``.
+    """
+    if len(why) > WHY_CHARS:
+        raise InvalidRequest(f"a reason has at most {WHY_CHARS} characters", code="why_too_long")

@@ -1,0 +1,109 @@
+"""What a run's own records hold of somebody's yes to a call: a fold of its waits and claims, for rule ``authorize``, which uses each up.
+
+By call digest, so that a yes to one call is none to another; of this run alone, so that it is none to another run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.approvals import MayAsk, Tier
+from ordain.effects.calls import Call
+from ordain.effects.effect import ApprovalAsked, Wait
+from ordain.effects.results import Approved, Expired, NotApproved
+from ordain.journal.digests import call_digest
+from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
+from ordain.rules.decision import Decision
+from ordain.rules.grant import GrantTaken
+
+
+class Consent(Struct, frozen=True, kw_only=True):
+    """A yes to a call that is not used up: the approval's id or the grant's, and whose it is."""
+
+    id: str
+    by: str
+
+
+class Pending(Struct, frozen=True, kw_only=True):
+    """A call that needs a yes, as its decision has it."""
+
+    call: Call
+    tier: Tier
+
+
+class Consents:
+    """Whom the run may ask, and what came of asking so far."""
+
+    def __init__(self, may_ask: MayAsk | None) -> None:
+        """Nobody was asked yet."""
+        self.may_ask = may_ask
+        self._pending: dict[str, Pending] = {}
+        self._approved: defaultdict[str, list[Consent]] = defaultdict(list)
+        self._granted: dict[str, Consent] = {}
+        self._looked: set[str] = set()
+        self._refused: dict[str, RefusedWhy] = {}
+
+    def facts(self, call: str) -> dict[str, Any]:
+        """What rule ``authorize`` is told of a call with this digest; of a run that may ask nobody, nothing."""
+        if self.may_ask is None:
+            return {}
+        known: dict[str, Any] = {"may_ask": self.may_ask}
+        if approved := self._approved.get(call):
+            known |= {"approval": approved[0].id, "by": approved[0].by}
+        elif (granted := self._granted.get(call)) is not None:
+            known |= {"grant": granted.id, "by": granted.by}
+        if call in self._looked:
+            known["grant_asked"] = True
+        if (refused := self._refused.get(call)) is not None:
+            known["refused"] = refused
+        return known
+
+    def decided(self, call: Call, decision: Decision[Any]) -> None:
+        """A decision of rule ``authorize``: what it needs is to be asked for, what it rests on is used up."""
+        outcome = decision.outcome
+        if isinstance(outcome, NeedsApproval):
+            self._pending[outcome.call] = Pending(call=call, tier=outcome.tier)
+        elif isinstance(outcome, Allow):
+            self._pending.pop(outcome.call, None)
+            if decision.reason is AuthorizeReason.APPROVED:
+                del self._approved[outcome.call][:1]
+            elif decision.reason is AuthorizeReason.GRANTED:
+                self._granted.pop(outcome.call, None)
+                self._looked.discard(outcome.call)
+
+    def pending(self, call: str) -> Pending | None:
+        """The call with this digest, where a decision says that it needs a yes."""
+        return self._pending.get(call)
+
+    def claimed(self, call: str, outcome: object) -> None:
+        """Grants were looked at for a call."""
+        self._looked.add(call)
+        if isinstance(outcome, GrantTaken):
+            self._granted[call] = Consent(id=outcome.grant, by=outcome.by)
+
+    def answered(self, wait: Wait, result: object) -> None:
+        """A wait for an approver has ended."""
+        if wait.approval is None:
+            return
+        if isinstance(result, Approved):
+            for call in wait.approval.calls:
+                self._approved[call_digest(call)].append(Consent(id=result.approval, by=result.by))
+        elif (refused := _why(result)) is not None:
+            self._refused |= {call_digest(call): refused for call in wait.approval.calls}
+
+    def may_wait(self, asked: ApprovalAsked) -> bool:
+        """Whether the run may ask an approver for this."""
+        return self.may_ask is MayAsk.PEOPLE and bool(asked.calls)
+
+
+def _why(result: object) -> RefusedWhy | None:
+    match result:
+        case NotApproved():
+            return RefusedWhy.DENIED
+        case Expired(why=why):
+            return RefusedWhy.WITHDRAWN if why else RefusedWhy.EXPIRED
+        case _:
+            return None

@@ -1,0 +1,156 @@
+"""Approvals and grants inside the write transaction: SQL and conditions, no decisions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from ordain.contracts.approvals import AwaitedApproval, Grant, Subject
+from ordain.journal.records import ENCODER
+from ordain.ports.approvals import ApprovalDecided, ApprovalRow, GrantRevoked, NewApproval
+from ordain.ports.sessions import ThreadStatus, message_id
+
+APPROVAL_ROW = (
+    "SELECT a.id, a.workspace, coalesce(r.id, ''), coalesce(o.id, ''), a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow,"
+    " a.asked_at, a.expires_at, a.state, a.decided_at, a.decided_by, a.granted, a.no FROM approvals a LEFT JOIN runs r ON r.no = a.run"
+    " LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session"
+)
+GRANT_ROW = "SELECT body, uses_left, revoked_at FROM grants"
+_WAITS = "a.state = 'open' AND a.session <> 0"
+"""What the index of threads that wait holds; a query says it in the same words."""
+ASKING = (ThreadStatus.WAITING_FOR_USER, ThreadStatus.WORKFLOW_PROPOSED)
+"""Where a thread stands that waits for an approver."""
+
+
+def read_approval(db: sqlite3.Connection, approval: str) -> ApprovalRow | None:
+    """One approval."""
+    row = db.execute(f"{APPROVAL_ROW} WHERE a.id = ?", (approval,)).fetchone()
+    return None if row is None else approval_row(row)
+
+
+def approval_row(row: tuple[Any, ...]) -> ApprovalRow:
+    """What ``APPROVAL_ROW`` selects, as the port's value."""
+    return ApprovalRow(**dict(zip(ApprovalRow.__struct_fields__, row, strict=True)))
+
+
+def awaited(db: sqlite3.Connection, session: int) -> dict[int, AwaitedApproval]:
+    """What each thread of a session waits for, where that is an approval; of several the latest."""
+    rows = db.execute(
+        f"SELECT a.thread, a.id, r.id, a.addr, a.workflow FROM approvals a JOIN runs r ON r.no = a.run WHERE {_WAITS} AND a.session = ?"  # noqa: S608
+        " ORDER BY a.no",
+        (session,),
+    )
+    return {row[0]: AwaitedApproval(approval=row[1], message_id=message_id(row[2], row[3]), workflow=row[4]) for row in rows}
+
+
+def put_approval(db: sqlite3.Connection, run: int, new: NewApproval) -> list[tuple[int, int]]:
+    """A run asks for an approval; where it was withdrawn meanwhile it is open again. Gives the thread that waits now, as (session's number, thread)."""
+    made = db.execute(
+        "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, digest, workflow, asked_at, expires_at, state,"
+        " decided_at, decided_by, granted)"
+        " SELECT ?, r.workspace, r.no, r.root, ?, coalesce(s.no, 0), CAST(coalesce(r.thread, 0) AS INTEGER), ?, ?, ?, ?, ?, ?, 'open', 0, '', ''"
+        " FROM runs r LEFT JOIN sessions s ON s.workspace = r.workspace AND s.id = r.session WHERE r.no = ?"
+        " ON CONFLICT(id) DO UPDATE SET state = 'open', decided_at = 0 WHERE state = 'withdrawn' RETURNING session, thread",
+        (new.id, new.addr, new.subject, new.tier, new.digest, new.workflow, new.asked_at, new.expires_at, run),
+    ).fetchall()
+    status = ThreadStatus.WORKFLOW_PROPOSED if new.subject is Subject.WORKFLOW else ThreadStatus.WAITING_FOR_USER
+    return [
+        row
+        for session, thread in made
+        for row in db.execute(
+            "UPDATE threads SET status = ?, touched_at = max(touched_at, ?) WHERE session = ? AND id = ? RETURNING session, id",
+            (status, new.asked_at, session, thread),
+        ).fetchall()
+    ]
+
+
+def decide_approvals(db: sqlite3.Connection, decided: Iterable[ApprovalDecided]) -> list[tuple[int, int]]:
+    """What was open is decided, or over; gives the threads that do not wait any more, as (session's number, thread)."""
+    left = list[tuple[int, int]]()
+    for one in decided:
+        rows = db.execute(
+            "UPDATE approvals SET state = ?, decided_at = ?, decided_by = ?, granted = ? WHERE id = ? AND state = 'open' RETURNING session, thread",
+            (one.state, one.at, one.by, one.grant, one.id),
+        ).fetchall()
+        left += _go_on(db, rows, one.at)
+    return left
+
+
+def withdraw_approvals(db: sqlite3.Connection, run: int, at: int) -> tuple[list[str], list[tuple[int, int]]]:
+    """A run came to rest: nobody waits for what it asked. Gives the approvals, and the threads that do not wait any more."""
+    rows = db.execute(
+        "UPDATE approvals SET state = 'withdrawn', decided_at = ? WHERE run = ? AND state = 'open' RETURNING id, session, thread", (at, run)
+    ).fetchall()
+    return [row[0] for row in rows], _go_on(db, [row[1:] for row in rows], at)
+
+
+def _go_on(db: sqlite3.Connection, threads: Sequence[tuple[int, int]], at: int) -> list[tuple[int, int]]:
+    """Where a thread stands of which nothing is asked any more; what else has said since where it stands counts."""
+    left = list[tuple[int, int]]()
+    for session, thread in threads:
+        left += db.execute(
+            "UPDATE threads SET status = ?, touched_at = max(touched_at, ?) WHERE session = ? AND id = ? AND status IN (?, ?) AND asked IS NULL"  # noqa: S608 - a constant
+            f" AND NOT EXISTS (SELECT 1 FROM approvals a WHERE {_WAITS} AND a.session = threads.session AND a.thread = threads.id)"
+            " RETURNING session, id",
+            (ThreadStatus.IN_PROGRESS, at, session, thread, *ASKING),
+        ).fetchall()
+    return left
+
+
+# --- grants -------------------------------------------------------------------------------------------------------------------------
+
+
+def grant_row(row: tuple[str, int | None, int]) -> Grant:
+    """What ``GRANT_ROW`` selects, as the port's value."""
+    return structs.replace(msgspec.json.decode(row[0], type=Grant), uses_left=row[1])
+
+
+def put_grant(db: sqlite3.Connection, workspace: str, grant: Grant) -> None:
+    """A grant is given."""
+    db.execute(
+        "INSERT INTO grants(id, workspace, principal, expires_at, uses_left, revoked_at, body) VALUES (?,?,?,?,?,0,?)",
+        (
+            *(grant.grant_id, workspace, grant.principal, grant.expires_at, grant.uses_left),
+            ENCODER.encode(structs.replace(grant, uses_left=None)).decode(),
+        ),
+    )
+
+
+def use_grant(db: sqlite3.Connection, workspace: str, grant: str) -> bool:
+    """Take one use; whether there was one."""
+    used = db.execute(
+        "UPDATE grants SET uses_left = uses_left - 1 WHERE id = ? AND workspace = ? AND revoked_at = 0 AND (uses_left IS NULL OR uses_left > 0)",
+        (grant, workspace),
+    )
+    return bool(used.rowcount)
+
+
+def revoke_grant(db: sqlite3.Connection, workspace: str, revoked: GrantRevoked) -> None:
+    """Take a grant back; one that was taken back before stays as it is."""
+    row = db.execute("SELECT body FROM grants WHERE id = ? AND workspace = ? AND revoked_at = 0", (revoked.grant, workspace)).fetchone()
+    if row is None:
+        return
+    grant = msgspec.json.decode(row[0], type=Grant)
+    audit = structs.replace(grant.audit, revoked_by=revoked.by, revoked_at=revoked.at)
+    body = ENCODER.encode(structs.replace(grant, audit=audit)).decode()
+    db.execute("UPDATE grants SET revoked_at = ?, body = ? WHERE id = ?", (revoked.at, body, revoked.grant))
+
+
+def standing_grants(db: sqlite3.Connection, workspace: str, principal: str, at: int, most: int) -> list[Grant]:
+    """A principal's grants that stand, those that expire first."""
+    rows = db.execute(
+        f"{GRANT_ROW} WHERE workspace = ? AND principal = ? AND revoked_at = 0 AND expires_at > ? AND (uses_left IS NULL OR uses_left > 0)"
+        " ORDER BY expires_at, no LIMIT ?",
+        (workspace, principal, at, most),
+    )
+    return [grant_row(row) for row in rows.fetchall()]
+
+
+def read_grant(db: sqlite3.Connection, workspace: str, grant: str) -> Grant | None:
+    """One grant."""
+    row = db.execute(f"{GRANT_ROW} WHERE id = ? AND workspace = ?", (grant, workspace)).fetchone()
+    return None if row is None else grant_row(row)

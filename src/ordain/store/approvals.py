@@ -1,0 +1,48 @@
+"""Approvals over SQLite: reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordain.contracts.approvals import Grant
+from ordain.ports.approvals import ApprovalRow
+from ordain.rules.approve import ApprovalState
+from ordain.store.approval_rows import APPROVAL_ROW, GRANT_ROW, approval_row, grant_row, read_approval, read_grant
+from ordain.store.sqlite import SqliteStore
+
+
+class SqliteApprovals:
+    """Implements ``ports.approvals.Approvals`` on the store's reading connection."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        """Reads only."""
+        self._store = store
+
+    async def approvals(self, workspace: str, *, states: Sequence[str], limit: int, before: int | None) -> Sequence[ApprovalRow]:
+        """See ``Approvals.approvals``."""
+        wanted = [str(state) for state in (states or ApprovalState)]
+        marks = ",".join("?" * len(wanted))
+        rows = self._store.query(
+            f"{APPROVAL_ROW} WHERE a.workspace = ? AND a.state IN ({marks}) AND a.no < ? ORDER BY a.no DESC LIMIT ?",
+            (workspace, *wanted, 2**62 if before is None else before, limit),
+        )
+        return [approval_row(row) for row in rows]
+
+    async def approval(self, approval: str) -> ApprovalRow | None:
+        """See ``Approvals.approval``."""
+        return read_approval(self._store.reading, approval)
+
+    async def grants(self, workspace: str, *, standing_at: int | None, limit: int, before: str | None) -> Sequence[Grant]:
+        """See ``Approvals.grants``."""
+        stands, moment = "", ()
+        if standing_at is not None:
+            stands, moment = " AND revoked_at = 0 AND expires_at > ? AND (uses_left IS NULL OR uses_left > 0)", (standing_at,)
+        rows = self._store.query(
+            f"{GRANT_ROW} WHERE workspace = ?{stands} AND no < coalesce((SELECT no FROM grants WHERE id = ?), {2**62}) ORDER BY no DESC LIMIT ?",  # noqa: S608 - constants
+            (workspace, *moment, before, limit),
+        )
+        return [grant_row(row) for row in rows]
+
+    async def grant(self, workspace: str, grant: str) -> Grant | None:
+        """See ``Approvals.grant``."""
+        return read_grant(self._store.reading, workspace, grant)

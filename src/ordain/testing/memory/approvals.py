@@ -1,0 +1,38 @@
+"""Approvals over a shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordain.contracts.approvals import Grant
+from ordain.ports.approvals import ApprovalRow
+from ordain.testing.memory.shared import SharedMemory
+
+
+class MemoryApprovals:
+    """Implements ``ports.approvals.Approvals``."""
+
+    def __init__(self, shared: SharedMemory) -> None:
+        """Reads only."""
+        self._rows = shared.rows
+
+    async def approvals(self, workspace: str, *, states: Sequence[str], limit: int, before: int | None) -> Sequence[ApprovalRow]:
+        """See ``Approvals.approvals``."""
+        found = [row for row in self._rows.approvals.values() if row.workspace == workspace and (not states or row.state in states)]
+        found = [row for row in found if before is None or row.place < before]
+        return sorted(found, key=lambda row: -row.place)[:limit]
+
+    async def approval(self, approval: str) -> ApprovalRow | None:
+        """See ``Approvals.approval``."""
+        return self._rows.approvals.get(approval)
+
+    async def grants(self, workspace: str, *, standing_at: int | None, limit: int, before: str | None) -> Sequence[Grant]:
+        """See ``Approvals.grants``."""
+        found = [grant for (of, _), grant in self._rows.grants.items() if of == workspace]
+        if before is not None and before in (ids := [grant.grant_id for grant in found]):
+            found = found[: ids.index(before)]
+        return [grant for grant in reversed(found) if standing_at is None or grant.stands(standing_at)][:limit]
+
+    async def grant(self, workspace: str, grant: str) -> Grant | None:
+        """See ``Approvals.grant``."""
+        return self._rows.grants.get((workspace, grant))

@@ -1,0 +1,81 @@
+"""Lint of workflow templates as they are written: every problem of a file with its line, and what of its steps would be refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ordain.contracts.http_call import FieldPath
+from ordain.contracts.verbs import VerbSpec, properties_of
+from ordain.contracts.workflow import StepCall, WorkflowTemplate, referred
+from ordain.errors import ConfigurationError
+from ordain.verbs.lint import Finding, Linted
+from ordain.verbs.template_lint import ERROR, WARNING
+from ordain.verbs.workflow.folder import SUFFIX, faults_in, load_workflow, read_document, shipped_workflows
+
+ToSay = tuple[str, FieldPath, str, str]
+"""Severity, place, message, and what to do."""
+
+
+def lint_workflow(path: Path, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Linted:
+    """Everything that is to be said about one file; ``verbs`` are those of this house, ``settings`` its ``[workflows.verbs]``."""
+    linted = Linted(str(path))
+    root, stem = path.parent.resolve(), path.name.removesuffix(SUFFIX)
+    if not path.name.endswith(SUFFIX):
+        linted.add(ERROR, (), f"a template is named <id>{SUFFIX}", "rename it")
+        return linted
+    try:
+        linted.document = read_document(root, path.name)
+    except ConfigurationError as error:
+        line = error.details.get("line")
+        message = error.message.partition(": ")[2] or error.message
+        linted.put(Finding(file=str(path), line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
+        return linted
+    if not isinstance(linted.document.value, dict):
+        linted.add(ERROR, (), "a template is a mapping", f"begin with `id: {stem}`")
+        return linted
+    for place, message in faults_in(linted.document, stem):
+        linted.add(ERROR, place, message)
+    if stem in shipped_workflows():
+        linted.add(ERROR, ("id",), f"{stem} is a shipped template", "give it another id")
+    if not linted.findings:
+        for found in lint_template(load_workflow(root, path.name), verbs, settings):
+            linted.add(*found)
+    return linted
+
+
+def lint_template(template: WorkflowTemplate, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Iterator[ToSay]:
+    """What a template leaves to be said that can be loaded."""
+    used = {name for call in template.calls for value in call.args.values() if (name := referred(value)) is not None}
+    for name in sorted(properties_of(template.input_schema).keys() - used):
+        yield WARNING, ("schema", "properties", name), f"no step uses argument {name}", "use it, or take it out"
+    for number, step in enumerate(template.steps):
+        place: FieldPath = ("steps", number)
+        yield from _call(template, step, place, verbs, settings)
+        if step.compensate is not None:
+            yield from _call(template, step.compensate, (*place, "compensate"), verbs, settings)
+
+
+def _call(
+    template: WorkflowTemplate, call: StepCall, place: FieldPath, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]
+) -> Iterator[ToSay]:
+    spec = verbs.get(call.verb_of(settings))
+    if spec is None:
+        what = "names no verb of this house" if call.verb_of(settings) else "is not set"
+        yield WARNING, (*place, "verb"), f"{call.named} {what}: the workflow is refused (tool_unavailable)", "write the verb, or name it"
+        return
+    known, needed = properties_of(spec.input_schema), _required(spec.input_schema)
+    for name in sorted(call.args.keys() - known.keys()):
+        yield ERROR, (*place, "args", name), f"verb {spec.name} has no argument {name}", f"it has {', '.join(sorted(known)) or 'none'}"
+    for name in sorted(needed - call.args.keys()):
+        yield ERROR, (*place, "args"), f"verb {spec.name} needs argument {name}", "give it a value"
+    for name, value in call.args.items():
+        given = referred(value)
+        if given is not None and name in needed and given not in template.required:
+            yield WARNING, (*place, "args", name), f"{name} is needed, and argument {given} may be left out", "make it required"
+
+
+def _required(schema: Mapping[str, Any]) -> set[str]:
+    found: Any = schema.get("required", [])
+    return {str(name) for name in found}

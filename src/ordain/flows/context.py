@@ -133,6 +133,11 @@ class FlowContext(Struct, frozen=True, kw_only=True):
         """What the profile that holds asks of models: words for prompts, and nothing else."""
         return "" if self.held is None else self.held.prompt
 
+    @property
+    def safety(self) -> str:
+        """The safety mode of the profile that holds, as facts have it; "" where that says nothing."""
+        return "" if self.held is None else self.held.safety
+
     def now(self) -> int:
         """The flow's time in microseconds since 1970."""
         return micros(self.fx.now())

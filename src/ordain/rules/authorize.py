@@ -166,15 +166,14 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
     return _by_effect(verb, facts, inputs.args)
 
 
-def tier_of(verb: CompiledVerb, args: dict[str, Any]) -> Tier | None:
-    """What a call needs somebody's yes for, by the verb's effect; None where it needs none."""
-    if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args):
-        return None
-    return TIERS.get(verb.spec.effect)
+def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier | None:
+    """What a call needs somebody's yes for, by the verb's effect and the safety mode that holds; None where it needs none."""
+    tier = None if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args) else TIERS.get(verb.spec.effect)
+    return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
 
 
 def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
-    tier = tier_of(verb, args)
+    tier = tier_of(verb, args, facts.safety)
     if tier is None:
         return Decision(outcome=Allow(facts.call), reason=_BY_ITSELF[verb.spec.effect])
     if facts.approval:
@@ -190,6 +189,8 @@ def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any]) 
     return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.NO_APPROVAL)
 
 
+GUARDED = {VerbEffect.PRIVATE: Tier.WRITE, VerbEffect.EGRESS: Tier.EGRESS}
+"""What a guarded conversation asks somebody about besides, by the verb's effect: all that is more than a read."""
 _BY_ITSELF = {
     VerbEffect.READ: AuthorizeReason.READ,
     VerbEffect.PRIVATE: AuthorizeReason.PRIVATE,

@@ -87,6 +87,20 @@ class HeldProfile(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
         """As people are told: profile, version and pin."""
         return f"{self.profile}@{self.version} ({self.pin})" if self.profile else f"by {self.pin}"
 
+    @property
+    def apart(self) -> bool:
+        """Whether somebody else than who asked for a run has to approve what it does."""
+        return self.not_requester is True
+
+    @property
+    def safety(self) -> str:
+        """Its safety mode as facts have it; "" where that says nothing."""
+        return "" if self.mode is SafetyMode.STANDARD else self.mode
+
+    def open_s(self, by_policy: int) -> int:
+        """How long an approval stays open, where policy leaves it open for so many seconds."""
+        return min(by_policy, self.expires_s) if self.expires_s else by_policy
+
     def leaves(self, scope: CapabilityScope, catalog: Catalog) -> CapabilityScope:
         """What it leaves of a scope, as ids: a glob stays only as the verbs that it names now."""
         verbs, policy = catalog.verbs, catalog.policy

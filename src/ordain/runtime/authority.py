@@ -15,7 +15,6 @@ from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import LATEST_US
-from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.scope import CapabilityScope, Constraint
 from ordain.contracts.verbs import VerbSpec
 from ordain.effects.calls import Authorized, Call
@@ -78,7 +77,7 @@ class Authority:
             session=bool(self._session),
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
             lacks=() if verb is None else self._lacks(verb.spec),
-            safety="" if self.held is None or self.held.mode is SafetyMode.STANDARD else self.held.mode,
+            safety="" if self.held is None else self.held.safety,
             unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
             **self.consents.facts(digest),
@@ -192,6 +191,8 @@ class Authority:
     def _check_approval(self, wait: Wait) -> None:
         """An approver is asked only by a run that may wait for people, and for calls; and as nothing else."""
         asked = wait.approval
+        if asked is not None and asked.apart != (self.held is not None and self.held.apart):
+            raise FlowFault("a wait for an approver whom the profile that holds does not name")
         if asked is not None and (wait.what is not WaitFor.APPROVAL or wait.question is not None or not self.consents.may_wait(asked)):
             raise FlowFault("a wait for an approver that this run may not ask, or for nothing that one could approve")
 

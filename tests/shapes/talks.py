@@ -101,19 +101,16 @@ class Talker:
         for view in await desk.listed(WORKSPACE):
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
 
-    async def pin(self, name: str, profile: str, config: dict[str, Any] | None) -> None:
-        """Write a profile, where there is a config, and pin the session to it, unless that was done before."""
-
-        async def written() -> int:
-            records = ([("profile", profile, config)] if config is not None else []) + [
-                ("policy", "profile-pin:session:s1", {"profile": profile})
-            ]
-            for resource, record, what in records:
-                change = RecordChange(place=WORKSPACE, resource=resource, id=record, config=what)
-                assert isinstance(await self.ordain.runtime.control.change(change, by=PRINCIPAL), Applied)
-            return 1
-
-        await self.client.once(name, written)
+    async def pin(self, before: str, profile: str, config: dict[str, Any] | None) -> None:
+        """Write a profile, where there is a config, and pin the session to it, before a message is sent. What stands already is not written again."""
+        if self.sent(before):
+            return
+        records = ([("profile", profile, config)] if config is not None else []) + [
+            ("policy", "profile-pin:session:s1", {"profile": profile})
+        ]
+        for resource, record, what in records:
+            change = RecordChange(place=WORKSPACE, resource=resource, id=record, config=what)
+            assert isinstance(await self.ordain.runtime.control.change(change, by=PRINCIPAL), Applied)
 
     async def held(self, *names: str, unless: str = "") -> None:
         """Wait until the model calls of these messages are open, or another message was sent meanwhile, or they are answered."""
@@ -274,7 +271,7 @@ async def pinned(talker: Talker) -> None:
     await talker.say("m1", "write down that it rains", mode="agent", allowed_verbs=["entry_add", "entry_book"])
     await talker.approve()
     await talker.reply("m1")
-    await talker.pin("p2", "gone", None)
+    await talker.pin("m2", "gone", None)
     await talker.say("m2", "tell me about cats")
     await talker.reply("m2")
 

@@ -56,7 +56,7 @@ class NotConfigured(Struct, frozen=True, gc=False, tag="not_configured"):
     version: int
 
 
-def decide_configure(facts: ConfigureFacts, _: None, __: Any) -> Decision[Configured | NotConfigured]:
+def decide_configure(facts: ConfigureFacts, inputs: None, policy: Any) -> Decision[Configured | NotConfigured]:
     """What was expected first: whoever expects another version is told so, whatever they bring."""
     standing = facts.version if facts.stands else 0
     if facts.expected not in (None, standing):

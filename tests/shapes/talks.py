@@ -266,7 +266,7 @@ async def undone(talker: Talker) -> None:
 async def pinned(talker: Talker) -> None:
     """A guarded session's turn, whose write waits for a yes; then one of a session that is pinned to what is not there."""
     await talker.pin(
-        "p1", "careful", {"skills": ["entry_add"], "safety": {"mode": "guarded", "notRequester": True}, "systemPrompt": "Be brief."}
+        "m1", "careful", {"skills": ["entry_add"], "safety": {"mode": "guarded", "notRequester": True}, "systemPrompt": "Be brief."}
     )
     await talker.say("m1", "write down that it rains", mode="agent", allowed_verbs=["entry_add", "entry_book"])
     await talker.approve()

@@ -38,7 +38,7 @@ def differences(record: ConfigRecord, before: ConfigRecord | None) -> list[str]:
     """The keys that say something else than before; where there was nothing before, than a record that says nothing."""
     was = _plain(record) if before is None or before.config is None else _told(config_of(before))
     now = _told(config_of(record))
-    return [f"{key}={json_text(now.get(key))}" for key in {**was, **now} if now.get(key) != was.get(key)]
+    return [f"{key}={json_text(now.get(key))}" for key in sorted({**was, **now}) if now.get(key) != was.get(key)]
 
 
 def difference(record: ConfigRecord, before: ConfigRecord | None) -> str:

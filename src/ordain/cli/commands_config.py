@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from ordain.cli.options import DEFAULTS, CommonOptions, WorkspaceOption
+from ordain.cli.options import BY_KEYS, DEFAULTS, IN_DEFAULT, LATEST, CommonOptions, RecordOptions, RecordPage, RecordPlace, WorkspaceOption
 
 config = App(name="config", help="Versioned records: pinned profiles, and what pins sessions, workspaces and everybody to them.")
 
 TypeArgument = Annotated[str, Parameter(help="profile, or policy for a pin.")]
 IdArgument = Annotated[
     str, Parameter(help="A profile's name, or a pin: profile-pin:session:ID, profile-pin:workspace:ID, profile-pin:global.")
-]
-EverywhereOption = Annotated[bool, Parameter(negative=(), help="The profile that serves every workspace which has none of that name.")]
-ExpectedOption = Annotated[
-    int | None, Parameter(help="The version that it has to be at, 0: there must be none. Without it, the one that is read now.")
 ]
 SettingsArgument = Annotated[
     str,
@@ -29,19 +24,11 @@ SettingsArgument = Annotated[
 
 
 @config.command(name="get")
-def get_record(
-    resource: TypeArgument,
-    name: IdArgument,
-    /,
-    *,
-    workspace: WorkspaceOption = "default",
-    everywhere: EverywhereOption = False,
-    options: CommonOptions = DEFAULTS,
-) -> int:
+def get_record(resource: TypeArgument, name: IdArgument, /, *, where: RecordPlace = IN_DEFAULT, options: CommonOptions = DEFAULTS) -> int:
     """A record as it stands, every field said."""
-    from ordain.cli.config import Named, get  # lazy: storage
+    from ordain.cli.config import RecordNamed, get  # lazy: storage
 
-    return get(options.data_dir, Named(resource=resource, id=name, workspace=workspace, everywhere=everywhere), as_json=options.as_json)
+    return get(options.data_dir, RecordNamed(resource=resource, id=name, where=where), as_json=options.as_json)
 
 
 @config.command(name="set")
@@ -50,22 +37,18 @@ def set_record(
     name: IdArgument,
     /,
     *settings: SettingsArgument,
-    file: Annotated[Path | None, Parameter(help="The whole config as a JSON file instead, - for stdin.")] = None,
-    remove: Annotated[bool, Parameter(negative=(), help="Remove the record; its history stays.")] = False,
-    expected_version: ExpectedOption = None,
-    workspace: WorkspaceOption = "default",
-    everywhere: EverywhereOption = False,
+    how: RecordOptions = BY_KEYS,
+    where: RecordPlace = IN_DEFAULT,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Write the next version of a record: what is named changes, what is not stays as it is.
 
     A pin is set with ``--profile NAME``. It holds from the next turn, also beside a running server.
     """
-    from ordain.cli.config import Named, Wanted, put  # lazy: storage
+    from ordain.cli.config import RecordNamed, RecordWanted, put  # lazy: storage
 
-    named = Named(resource=resource, id=name, workspace=workspace, everywhere=everywhere)
-    wanted = Wanted(settings=settings, file=file, remove=remove, expected=expected_version)
-    return put(options.data_dir, named, wanted, as_json=options.as_json)
+    named = RecordNamed(resource=resource, id=name, where=where)
+    return put(options.data_dir, named, RecordWanted(settings=settings, how=how), as_json=options.as_json)
 
 
 @config.command(name="history")
@@ -74,17 +57,15 @@ def record_history(
     name: IdArgument,
     /,
     *,
-    limit: int = 50,
-    before: Annotated[int | None, Parameter(help="Only versions older than this one.")] = None,
-    workspace: WorkspaceOption = "default",
-    everywhere: EverywhereOption = False,
+    page: RecordPage = LATEST,
+    where: RecordPlace = IN_DEFAULT,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Every version of a record, the newest first: what changed, by whom, when."""
-    from ordain.cli.config import Named, history  # lazy: storage
+    from ordain.cli.config import RecordNamed, history  # lazy: storage
 
-    named = Named(resource=resource, id=name, workspace=workspace, everywhere=everywhere)
-    return history(options.data_dir, named, limit, before, as_json=options.as_json)
+    named = RecordNamed(resource=resource, id=name, where=where)
+    return history(options.data_dir, named, page, as_json=options.as_json)
 
 
 @config.command(name="list")
@@ -94,15 +75,13 @@ def list_records(
     *,
     limit: int = 50,
     after: Annotated[str, Parameter(help="Only records behind this id.")] = "",
-    workspace: WorkspaceOption = "default",
-    everywhere: EverywhereOption = False,
+    where: RecordPlace = IN_DEFAULT,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """The records of a type in a workspace, by id; the global pin and profiles for all with ``--everywhere``."""
-    from ordain.cli.config import Named, print_records  # lazy: storage
+    from ordain.cli.config import RecordNamed, print_records  # lazy: storage
 
-    named = Named(resource=resource, id=after, workspace=workspace, everywhere=everywhere)
-    return print_records(options.data_dir, named, limit, as_json=options.as_json)
+    return print_records(options.data_dir, RecordNamed(resource=resource, id=after, where=where), limit, as_json=options.as_json)
 
 
 @config.command(name="which")

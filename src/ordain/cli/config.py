@@ -16,6 +16,7 @@ import msgspec
 from ordain.cli.config_lines import config_of, difference, differences, place_of, print_config, view, when
 from ordain.cli.config_settings import changed
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.options import RecordOptions, RecordPage, RecordPlace
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
@@ -33,13 +34,12 @@ _ERRORS: Mapping[str, type[OrdainError]] = {"invalid": InvalidRequest, "conflict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class RecordNamed:
     """A record as the command line names it."""
 
     resource: str
     id: str
-    workspace: str
-    everywhere: bool
+    where: RecordPlace
 
     @property
     def place(self) -> str:
@@ -47,7 +47,7 @@ class Named:
         whole = pin_id(PinScope.WORKSPACE, "")
         if self.resource == ResourceType.POLICY and self.id.startswith(f"{whole}:"):
             return self.id.removeprefix(f"{whole}:")
-        return EVERYWHERE if self.everywhere else self.workspace
+        return EVERYWHERE if self.where.everywhere else self.where.workspace
 
     @property
     def key(self) -> ConfigKey:
@@ -56,16 +56,14 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RecordWanted:
     """What a record is to become: keys that change, or a file that it is, or nothing any more."""
 
     settings: Sequence[str]
-    file: Path | None
-    remove: bool
-    expected: int | None
+    how: RecordOptions
 
 
-def get(data_dir: Path | None, named: Named, *, as_json: bool) -> int:
+def get(data_dir: Path | None, named: RecordNamed, *, as_json: bool) -> int:
     """Show a record.
 
     Raises:
@@ -84,22 +82,22 @@ def get(data_dir: Path | None, named: Named, *, as_json: bool) -> int:
     return OK
 
 
-def put(data_dir: Path | None, named: Named, wanted: Wanted, *, as_json: bool) -> int:
+def put(data_dir: Path | None, named: RecordNamed, wanted: RecordWanted, *, as_json: bool) -> int:
     """Write a record's next version and say what stands.
 
     Raises:
         InvalidRequest, Conflict, NotFound, Refused: it was rejected.
     """
-    if wanted.remove + (wanted.file is not None) + bool(wanted.settings) != 1:
+    if wanted.how.remove + (wanted.how.file is not None) + bool(wanted.settings) != 1:
         raise InvalidRequest("say what is to stand: --key value, or --file FILE, or --remove", code="usage")
     with _control(home_of(data_dir), fresh=True) as control:
         return asyncio.run(_put(control, named, wanted, as_json=as_json))
 
 
-async def _put(control: ControlPlane, named: Named, wanted: Wanted, *, as_json: bool) -> int:
-    config, expected = None, wanted.expected
-    if wanted.file is not None:
-        config = _file(wanted.file)
+async def _put(control: ControlPlane, named: RecordNamed, wanted: RecordWanted, *, as_json: bool) -> int:
+    config, expected = None, wanted.how.expected_version
+    if wanted.how.file is not None:
+        config = _file(wanted.how.file)
     elif wanted.settings:
         standing = await control.record(named.key)
         expected = expected if expected is not None else 0 if standing is None else standing.version
@@ -119,14 +117,14 @@ async def _put(control: ControlPlane, named: Named, wanted: Wanted, *, as_json: 
     return OK
 
 
-def _said(named: Named, wanted: Wanted, done: Applied) -> str:
+def _said(named: RecordNamed, wanted: RecordWanted, done: Applied) -> str:
     what = f"{named.resource} {named.id} {place_of(named.key)}"
     if not done.changed:
         return f"unchanged: {what}, version {done.version}"
-    return f"{'removed' if wanted.remove else 'applied'}: {what}, version {done.version}"
+    return f"{'removed' if wanted.how.remove else 'applied'}: {what}, version {done.version}"
 
 
-async def _leads_nowhere(control: ControlPlane, named: Named, config: Any) -> str | None:
+async def _leads_nowhere(control: ControlPlane, named: RecordNamed, config: Any) -> str | None:
     """What to say of a pin to a profile that is not there."""
     if named.resource != ResourceType.POLICY or not isinstance(config, dict):
         return None
@@ -139,15 +137,16 @@ async def _leads_nowhere(control: ControlPlane, named: Named, config: Any) -> st
     return f"there is no profile {profile} {where}: a turn that is pinned to it fails with profile_not_found"
 
 
-def history(data_dir: Path | None, named: Named, limit: int, before: int | None, *, as_json: bool) -> int:
+def history(data_dir: Path | None, named: RecordNamed, page: RecordPage, *, as_json: bool) -> int:
     """Show a record's versions, the newest first.
 
     Raises:
         NotFound: there never was such a record.
     """
     _contract(named.resource)
+    limit, before = _limit(page.limit), page.before
     with _control(home_of(data_dir)) as control:
-        found = asyncio.run(control.history(named.key, limit=_limit(limit) + 1, before=before))
+        found = asyncio.run(control.history(named.key, limit=limit + 1, before=before))
     if not found and before is None:
         raise NotFound(f"there never was a {named.resource} {named.id} {place_of(named.key)}", code="config_not_found")
     shown, older = found[:limit], found[1:]
@@ -161,7 +160,7 @@ def history(data_dir: Path | None, named: Named, limit: int, before: int | None,
     return OK
 
 
-def print_records(data_dir: Path | None, named: Named, limit: int, *, as_json: bool) -> int:
+def print_records(data_dir: Path | None, named: RecordNamed, limit: int, *, as_json: bool) -> int:
     """Show the records of a type in a place."""
     _contract(named.resource)
     with _control(home_of(data_dir)) as control:

@@ -26,13 +26,15 @@ HELD_FOR_LATER = ("heartbeat", "allowedHandoffTargets", "allowedHandoffModes", "
 """Parts of a profile, by their names on the wire, that no flow of this build reads: stored and shown."""
 
 ProfileId = Annotated[str, StringConstraints(pattern=PROFILE_ID)]
-RoleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+ProfileRole = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 VerbPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?\[\]!-]{1,128}$")]
 SourcePattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?@/-]{1,128}$")]
 TargetName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,127}$")]
 PromptText = Annotated[str, StringConstraints(max_length=PROMPT_CHARS, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$")]
 """Words of several lines, without what commands a terminal."""
+CheckName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+Purpose = Annotated[str, StringConstraints(max_length=64)]
 HandoffMode = Literal["direct", "delegate", "fanout-fanin"]
 
 
@@ -76,16 +78,16 @@ class Relaxable(StrEnum):
 class HeartbeatDefaults(Camel):
     """What heartbeats and automations of the profile begin with (PRF-02f); hours are UTC, and a window may wrap midnight."""
 
-    enabled: bool = False
-    cadence_minutes: int = Field(default=60, ge=1, le=1440)
-    active_from_hour_utc: int | None = Field(default=None, ge=0, le=23)
-    active_to_hour_utc: int | None = Field(default=None, ge=0, le=23)
-    delivery_rule: Literal["ok", "alerts", "indicators"] = "alerts"
-    model_lane_default: Literal["local", "worker", "brain"] = "local"
-    escalation_enabled: bool = False
-    escalation_failure_threshold: int = Field(default=1, ge=1, le=100)
-    escalation_target_lane: Literal["local", "worker", "brain"] = "worker"
-    checks: list[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]] = Field(default=[], max_length=100)
+    enabled: bool = Field(default=False, description="Whether a heartbeat runs.")
+    cadence_minutes: int = Field(default=60, ge=1, le=1440, description="Minutes from one to the next.")
+    active_from_hour_utc: int | None = Field(default=None, ge=0, le=23, description="From this hour on; with the next, or neither.")
+    active_to_hour_utc: int | None = Field(default=None, ge=0, le=23, description="Until this hour.")
+    delivery_rule: Literal["ok", "alerts", "indicators"] = Field(default="alerts", description="What is told.")
+    model_lane_default: Literal["local", "worker", "brain"] = Field(default="local", description="The lane of its models.")
+    escalation_enabled: bool = Field(default=False, description="Whether failures move it to another lane.")
+    escalation_failure_threshold: int = Field(default=1, ge=1, le=100, description="After so many failures.")
+    escalation_target_lane: Literal["local", "worker", "brain"] = Field(default="worker", description="To this lane.")
+    checks: list[CheckName] = Field(default=[], max_length=100, description="What is looked at.")
 
     @model_validator(mode="after")
     def _whole_window(self) -> Self:
@@ -97,7 +99,7 @@ class HeartbeatDefaults(Camel):
 class SafetySettings(Camel):
     """The safety mode and what approvals of the profile's sessions are held to (PRF-02g, WFL-04); null is as policy says."""
 
-    mode: SafetyMode = Field(default=SafetyMode.STANDARD, strict=False)
+    mode: SafetyMode = Field(default=SafetyMode.STANDARD, strict=False, description="How much may happen without a person.")
     not_requester: bool | None = Field(default=None, description="Whether somebody else than the one who asked has to approve.")
     expires_s: int | None = Field(default=None, ge=1, le=2_592_000, description="How long an approval stays open, in seconds.")
 
@@ -109,17 +111,23 @@ class PinnedProfile(Camel):
     from. Nobody is a handoff's target who is not named (B-30).
     """
 
-    providers: dict[RoleName, ModelName] = Field(default={}, max_length=50, description="The model profile of each role (PRF-02a).")
+    providers: dict[ProfileRole, ModelName] = Field(default={}, max_length=50, description="The model profile of each role (PRF-02a).")
     system_prompt: PromptText = Field(default="", description="Advice to models; it decides nothing (PRF-02b).")
     skills: list[VerbPattern] = Field(default=["*"], max_length=500, description="Verbs that are enabled, by id or glob (PRF-02c).")
     mcp_servers: list[SourcePattern] = Field(default=[], max_length=100, description="MCP servers whose verbs are enabled (PRF-02d).")
     plugins: list[SourcePattern] = Field(default=[], max_length=100, description="Plugins whose verbs are enabled (PRF-02e).")
-    heartbeat: HeartbeatDefaults = HeartbeatDefaults()
-    safety: SafetySettings = SafetySettings()
-    allowed_handoff_targets: list[TargetName] = Field(default=[], max_length=200, description="Who may be handed work (PRF-02h).")
-    allowed_handoff_modes: list[HandoffMode] = Field(default=["direct"], min_length=1, max_length=3)
-    default_handoff_mode: HandoffMode = "direct"
-    max_fanout_agents: int = Field(default=2, ge=2, le=100)
+    heartbeat: HeartbeatDefaults = Field(
+        default=HeartbeatDefaults(), description="What heartbeats begin with (PRF-02f); nothing reads it yet."
+    )
+    safety: SafetySettings = Field(default=SafetySettings(), description="Safety mode and approval settings (PRF-02g).")
+    allowed_handoff_targets: list[TargetName] = Field(
+        default=[], max_length=200, description="Who may be handed work (PRF-02h); nothing reads it yet."
+    )
+    allowed_handoff_modes: list[HandoffMode] = Field(
+        default=["direct"], min_length=1, max_length=3, description="How work may be handed on; nothing reads it yet."
+    )
+    default_handoff_mode: HandoffMode = Field(default="direct", description="How it is where nobody says; nothing reads it yet.")
+    max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out; nothing reads it yet.")
 
     @model_validator(mode="after")
     def _default_is_allowed(self) -> Self:
@@ -137,16 +145,16 @@ class ProfilePin(Camel):
 class RoleCalls(Strict):
     """Which model calls a role stands for: purposes, as policy's lanes name them, and verbs whose prompt plan asks."""
 
-    purposes: list[Annotated[str, StringConstraints(max_length=64)]] = Field(default=[], max_length=50)
+    purposes: list[Purpose] = Field(default=[], max_length=50, description="As lanes name them.")
     verbs: list[VerbPattern] = Field(default=[], max_length=200, description="By id or glob.")
 
 
 class ProfilePolicy(PinnedProfile):
     """Policy's section ``profile``: what holds where nothing is pinned, and what no pinned profile exceeds but where ``relaxable`` names it."""
 
-    mcp_servers: list[SourcePattern] = Field(default=["*"], max_length=100)
-    plugins: list[SourcePattern] = Field(default=["*"], max_length=100)
-    roles: dict[RoleName, RoleCalls] = Field(
+    mcp_servers: list[SourcePattern] = Field(default=["*"], max_length=100, description="MCP servers that any profile may enable.")
+    plugins: list[SourcePattern] = Field(default=["*"], max_length=100, description="Plugins that any profile may enable.")
+    roles: dict[ProfileRole, RoleCalls] = Field(
         default={}, max_length=50, description="What a profile's roles stand for; the first that fits."
     )
     relaxable: list[Annotated[Relaxable, Field(strict=False)]] = Field(

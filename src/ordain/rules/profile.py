@@ -123,10 +123,10 @@ ProfileOutcome = HeldProfile | NoProfile
 
 
 class ProfileSeen(Struct, frozen=True, kw_only=True):
-    """A profile as it stands: its version and config."""
+    """A profile as it stands: its version and config, None where that cannot be read."""
 
     version: int
-    config: dict[str, Any]
+    config: dict[str, Any] | None
 
 
 class PinFact(Struct, frozen=True):

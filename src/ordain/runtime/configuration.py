@@ -156,7 +156,7 @@ async def pins_seen(records: Configuration, workspace: str, session: str) -> Pin
     pins: dict[str, str] = {}
     for scope, key in where.items():
         if (record := found.get(key)) is not None and record.config is not None:
-            pins[str(scope)] = str(_read(record.config).get("profile", ""))
+            pins[str(scope)] = str((_read(record.config) or {}).get("profile", ""))
     if not pins:
         return PinsSeen()
     named = [
@@ -171,12 +171,12 @@ async def pins_seen(records: Configuration, workspace: str, session: str) -> Pin
     return PinsSeen(pins=pins, profiles=profiles)
 
 
-def _read(config: bytes) -> dict[str, Any]:
-    """A config as stored; what is none says nothing."""
+def _read(config: bytes) -> dict[str, Any] | None:
+    """A config as stored; None where it is none."""
     try:
         return msgspec.json.decode(config, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        return {}
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _upsert(decision: Decision[Any]) -> Upsert:

@@ -111,9 +111,7 @@ class Runtime:
     ) -> None:
         """``reloader`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
         self.services = services
-        self.search = search
-        self.engine = engine
-        self.library = library
+        self.search, self.engine, self.library = search, engine, library
         self.reloader = reloader
         self.commits = commits
         self.conversation = Conversation(services)

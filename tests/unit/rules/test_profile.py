@@ -217,10 +217,7 @@ def test_a_role_is_the_calls_that_policy_names(purpose: str, called: str, expect
 
 @given(st.sampled_from(["m1", "m2", "m3"]), st.sampled_from(Lane), st.dictionaries(st.sampled_from(Lane), st.sampled_from(Lane)))
 def test_a_pinned_model_comes_first_where_its_lane_reaches_it(model: str, lane: Lane, following: dict[Lane, Lane]) -> None:
-    """It is named before the lane's own; one that the lane and those that may follow it do not have is told, and the lane's order stands.
-
-    A profile reaches no model that policy does not let the call reach.
-    """
+    """It is named before the lane's own; one that the lane and those that may follow it do not have is told, and the lane's order stands."""
     behind = {Lane.LOCAL: ["m1"], Lane.WORKER: ["m2", "m1"], Lane.BRAIN: ["m3"]}
     lanes = LanesPolicy.model_validate({"planner": lane, "profiles": behind, "next_lane": following})
     section = ProfilePolicy(roles={"planning": RoleCalls(purposes=["planner"])})

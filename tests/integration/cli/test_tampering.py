@@ -228,7 +228,7 @@ def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict
             "DELETE FROM requests",
             "DELETE FROM payloads",
             "DROP TABLE ledger",
-            "DROP TABLE configuration",
+            *(f"DROP TABLE {table}" for table in ("approvals", "grants", "configuration")),
             "ALTER TABLE transcript DROP COLUMN marks",
             "DELETE FROM transcript",
             "UPDATE sessions SET head = 0, chain = zeroblob(16)",

@@ -48,6 +48,7 @@ from ordain.runtime.ways import Ways
 from ordain.settings import Settings, load_settings
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
+from ordain.store.configuration import SqliteConfiguration
 from ordain.store.documents import DocumentReader
 from ordain.store.leases import SqliteLeases
 from ordain.store.library import SqliteLibrary
@@ -208,7 +209,7 @@ class Ordain:
         options = replace(self._extras.store, tables=self.kinds.tables)
         store = SqliteStore(None if self._extras.memory else self.settings.home, options)
         closing.callback(store.close)
-        sessions, clock = SqliteSessions(store), SystemClock()
+        sessions, records, clock = SqliteSessions(store), SqliteConfiguration(store), SystemClock()
         library = SqliteLibrary(store, clock, self._extras.embedder, policy=self.settings.policy.memory)
         closing.callback(library.close)
         executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
@@ -227,7 +228,8 @@ class Ordain:
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
             approvals=SqliteApprovals(store),
-            readers=readers(headers, store, sessions, clock.now),
+            configuration=records,
+            readers=readers(headers, store, sessions, records, clock.now),
             ways=Ways(None if self._extras.memory else WaysFile(self.settings.home)),
         )
         engine = LocalEngine(services, SqliteLeases(store, clock.now), __version__)

@@ -9,6 +9,7 @@ import pytest
 
 from ordain.contracts.verbs import VerbRequest
 from ordain.ports.store import Operation
+from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.store_replay import held_to_ledger
 from ordain.runtime.transcript_replay import retell
 from ordain.server import Face, build_app
@@ -50,6 +51,26 @@ async def test_no_table_but_the_ledger_names_the_session(tmp_path: Path, per: st
         again = await house.say("tell me about birds", NAMED)
         assert (again.session_seq, again.reply is not None) == (1, True)
         assert await found(house) == ("equal", ["erased", "equal", "equal"])
+
+
+async def test_a_sessions_pin_goes_with_its_name() -> None:
+    """Every version of it: no other session under that name is pinned by it, another's pin stays, and the store holds to its ledger."""
+    async with House() as house:
+        control = house.ordain.runtime.control
+        for session in (NAMED, NAMED + ":2"):
+            for profile in ("one", "two", None, "three"):
+                config = None if profile is None else {"profile": profile}
+                change = RecordChange(place="default", resource="policy", id=f"profile-pin:session:{session}", config=config)
+                assert isinstance(await control.change(change, by="op"), Applied)
+        await house.say("tell me about cats", NAMED)
+        assert await found(house) == ("equal", ["equal"])
+        await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
+        assert house.query("SELECT DISTINCT id FROM configuration") == [(f"profile-pin:session:{NAMED}:2",)]
+        assert await found(house) == ("equal", ["erased"])
+        again = await house.say("tell me about birds", NAMED)
+        assert again.reply is not None
+        assert again.reply.ok
+        assert await found(house) == ("equal", ["erased", "equal"])
 
 
 async def test_a_session_that_was_talked_in_long_is_renamed_slice_by_slice(tmp_path: Path) -> None:

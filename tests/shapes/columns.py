@@ -120,6 +120,7 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
     "vectors": dict.fromkeys(("no", "workspace", "embedder", "passage", "dimension", "vector"), LIBRARY),
     "library": dict.fromkeys(("workspace", "passages", "removals"), LIBRARY),
     "word_indexes": dict.fromkeys(("no", "workspace", "deletions", "merging", "merged"), LIBRARY),
+    "configuration": dict.fromkeys(("place", "resource", "id", "version", "config", "by", "at"), LEDGER),
     "tokens": dict.fromkeys(
         ("no", "name", "scopes", "workspaces", "rate", "created_at", "expires_at", "revoked_at", "last_used_at"), ACCESS
     ),

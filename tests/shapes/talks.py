@@ -13,6 +13,7 @@ from typing import Any
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.runtime.approvals import ApproverWord
+from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.conversation import Acknowledged
 from ordain.testing import call, suggests
 from tests.at_once import at_once
@@ -99,6 +100,17 @@ class Talker:
         desk = self.ordain.runtime.approvals
         for view in await desk.listed(WORKSPACE):
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+
+    async def pin(self, before: str, profile: str, config: dict[str, Any] | None) -> None:
+        """Write a profile, where there is a config, and pin the session to it, before a message is sent. What stands already is not written again."""
+        if self.sent(before):
+            return
+        records = ([("profile", profile, config)] if config is not None else []) + [
+            ("policy", "profile-pin:session:s1", {"profile": profile})
+        ]
+        for resource, record, what in records:
+            change = RecordChange(place=WORKSPACE, resource=resource, id=record, config=what)
+            assert isinstance(await self.ordain.runtime.control.change(change, by=PRINCIPAL), Applied)
 
     async def held(self, *names: str, unless: str = "") -> None:
         """Wait until the model calls of these messages are open, or another message was sent meanwhile, or they are answered."""
@@ -251,6 +263,19 @@ async def undone(talker: Talker) -> None:
     await talker.reply("m1")
 
 
+async def pinned(talker: Talker) -> None:
+    """A guarded session's turn, whose write waits for a yes; then one of a session that is pinned to what is not there."""
+    await talker.pin(
+        "m1", "careful", {"skills": ["entry_add"], "safety": {"mode": "guarded", "notRequester": True}, "systemPrompt": "Be brief."}
+    )
+    await talker.say("m1", "write down that it rains", mode="agent", allowed_verbs=["entry_add", "entry_book"])
+    await talker.approve()
+    await talker.reply("m1")
+    await talker.pin("m2", "gone", None)
+    await talker.say("m2", "tell me about cats")
+    await talker.reply("m2")
+
+
 TALKS: dict[str, Talk] = {
     talk.name: talk
     for talk in (
@@ -262,6 +287,7 @@ TALKS: dict[str, Talk] = {
         Talk(name="question expired", play=expired, policy=PATIENT, comes_to={"m1": ("new_request", False)}),
         Talk(name="workflow approved", play=approved, templates=LEDGER, comes_to={"m1": ("new_request", True)}),
         Talk(name="workflow undone", play=undone, templates=LEDGER, comes_to={"m1": ("new_request", False)}),
+        Talk(name="pinned", play=pinned, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", False)}),
         Talk(
             name="override in a model call",
             play=overridden,

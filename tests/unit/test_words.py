@@ -103,7 +103,7 @@ def test_the_map_of_the_house_is_the_house() -> None:
     assert rooms == ROOMS - {"__init__", "__main__"}
 
 
-@pytest.mark.parametrize("code", ["runtime.received", "flows.kind.Sort", "Kind.nothing", "PinnedProfile", "ports.store.Store"])
+@pytest.mark.parametrize("code", ["runtime.received", "flows.kind.Sort", "Kind.nothing", "WatchProfile", "ports.store.Store"])
 def test_what_is_not_there_is_found_out(code: str) -> None:
     """A module, class or field that the house has not does not pass for one."""
     assert not resolves(code)

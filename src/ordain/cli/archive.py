@@ -28,6 +28,7 @@ from ordain.runtime.waiters import Waiters
 from ordain.runtime.wording_diff import AnswersRead, MessagesRead, answers_read, messages_read
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
+from ordain.store.configuration import SqliteConfiguration
 from ordain.store.documents import DocumentReader
 from ordain.store.folder import FILE
 from ordain.store.ledger_reads import SqliteLedger
@@ -192,6 +193,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             tokens=SqliteTokens(store),
             upkeep=SqliteUpkeep(store),
             approvals=SqliteApprovals(store),
+            configuration=SqliteConfiguration(store),
         )
         library = SqliteLibrary(store, services.clock, _embedder)
         remembered = Memory(library, DocumentReader(), library.clear)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 from ordain.cli.commands_approvals import approvals, grants
+from ordain.cli.commands_config import config
 from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
 from ordain.cli.commands_store import store
@@ -44,6 +45,7 @@ tree.command(models)
 tree.command(local)
 tree.command(token)
 tree.command(store)
+tree.command(config)
 tree.command(memory)
 tree.command(docs)
 

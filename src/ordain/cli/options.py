@@ -66,3 +66,36 @@ class Setup:
     def with_changes(self, **changes: Any) -> Self:
         """The same with some fields changed."""
         return replace(self, **changes)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RecordPlace:
+    """Where a record of the configuration belongs."""
+
+    workspace: WorkspaceOption = "default"
+    everywhere: Annotated[bool, Parameter(negative=(), help="The profile that serves every workspace which has none of that name.")] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RecordOptions:
+    """What a record is to become, where it is no keys and values, and the version that it has to be at."""
+
+    file: Annotated[Path | None, Parameter(help="The whole config as a JSON file instead, - for stdin.")] = None
+    remove: Annotated[bool, Parameter(negative=(), help="Remove the record; its history stays.")] = False
+    expected_version: Annotated[
+        int | None, Parameter(help="The version that it has to be at, 0: there must be none. Without it, the one that is read now.")
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RecordPage:
+    """Which versions of a record are shown."""
+
+    limit: int = 50
+    before: Annotated[int | None, Parameter(help="Only versions older than this one.")] = None
+
+
+IN_DEFAULT, BY_KEYS, LATEST = RecordPlace(), RecordOptions(), RecordPage()

@@ -13,6 +13,7 @@ from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
+from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
 from ordain.contracts.verbs import Category
@@ -385,4 +386,5 @@ class Policy(Strict):
     outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
+    profile: ProfilePolicy = ProfilePolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

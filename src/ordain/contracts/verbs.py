@@ -246,10 +246,10 @@ class VerbSpec(Strict):
         max_length=len(TokenScope),
         description="The scopes of access that whoever asks for a run needs, all of them, for it to call the verb.",
     )
-
     trust_class: TrustClass = Field(
         default=TrustClass.NATIVE, description="Where the verb comes from, as Ordain found it; no file says it."
     )
+    source: str = Field(default="", max_length=128, description="The MCP server or plugin that brings it; no file says it.")
     declared_effect: VerbEffect | None = Field(
         default=None,
         description="What the declaration says where the verb's mechanism demands a stricter effect, which is the verb's; no file says it.",

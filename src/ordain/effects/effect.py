@@ -62,11 +62,12 @@ class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True
 
 
 class SharedState(StrEnum):
-    """What a flow of this build may read of what is shared: how far a run is, a session's history, its threads."""
+    """What a flow of this build may read of what is shared: how far a run is, a session's history, its threads, what is pinned for it."""
 
     RUN = "run"
     HISTORY = "history"
     THREADS = "threads"
+    PROFILE = "profile"
 
 
 class WaitFor(StrEnum):
@@ -93,13 +94,14 @@ class ApprovalAsked(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     """What a wait asks an approver for: to let exactly these calls be made, each once, in this run.
 
     ``detail`` says what else the yes is bound to (a template and its version, an expansion). What approvers are shown is made of ``calls`` by code, never of
-    the wait's ``about``.
+    the wait's ``about``. ``apart``: who asked for the run does not approve it, as the profile that holds says; policy may say so besides.
     """
 
     subject: Subject
     calls: tuple[Call, ...]
     tier: Tier
     detail: dict[str, Any] = {}
+    apart: bool = False
 
 
 class Wait(Effect[WaitResult], frozen=True, kw_only=True, omit_defaults=True, tag="wait"):

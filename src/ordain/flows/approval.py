@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ordain.contracts.approvals import MayAsk, Subject, Tier
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Claim, Wait, WaitFor
@@ -19,9 +21,12 @@ from ordain.rules.grant import GRANT
 
 
 async def ask_approval(context: FlowContext, asked: ApprovalAsked) -> WaitResult:
-    """Wait for an approver's word on exactly this, as long as policy leaves it open and the run lives. It costs nothing meanwhile."""
-    policy = context.catalog.policy.approvals
+    """Wait for an approver's word on exactly this, as long as policy and profile leave it open and the run lives. It costs nothing meanwhile."""
+    policy, held = context.catalog.policy.approvals, context.held
     open_s = min(policy.open_s(asked.tier, call.verb) for call in asked.calls)
+    if held is not None:
+        open_s = held.open_s(open_s)
+        asked = msgspec.structs.replace(asked, apart=held.apart)
     deadline = min(context.hard, context.now() + open_s * 1_000_000)
     about = ", ".join(dict.fromkeys(call.verb for call in asked.calls))
     return await context.fx.perform(Wait(what=WaitFor.APPROVAL, about=about, deadline=deadline, approval=asked))

@@ -122,7 +122,7 @@ def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "") -> La
     known = context.lanes.get(prompt.purpose)
     if known is not None:
         return known
-    chosen = context.fx.decide(LANE, lane_facts(context, prompt.purpose, verb), LaneInputs(by_purpose=prompt.lane))
+    chosen = context.fx.decide(LANE, lane_facts(context, prompt.purpose, verb), LaneInputs(by_purpose=prompt.lane, held=context.held))
     if isinstance(chosen.outcome, LaneEmpty):
         return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
     context.lanes[prompt.purpose] = chosen.outcome
@@ -130,10 +130,11 @@ def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "") -> La
 
 
 def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
-    """What rule ``lane`` looks at. Features that only a route table can name are told where policy has one."""
-    routes = context.catalog.policy.lanes.routes
+    """What rule ``lane`` looks at. Features that only a route table can name are told where policy has one, a role's where a profile names models."""
+    routes, held = context.catalog.policy.lanes.routes, context.held
+    pinned = UNSET if held is None or not held.models else held.name
     if not routes:
-        return LaneFacts(purpose=purpose)
+        return LaneFacts(purpose=purpose, verb=UNSET if pinned is UNSET else verb or UNSET, profile=pinned)
     spec = context.catalog.verbs[verb].spec if verb in context.catalog.verbs else None
     named = {route.tag for route in routes if route.tag is not None}
     return LaneFacts(
@@ -143,6 +144,7 @@ def lane_facts(context: FlowContext, purpose: str, verb: str = "") -> LaneFacts:
         tags=UNSET if spec is None else tuple(sorted(named.intersection(spec.tags)))[:TAGS_TOLD],
         budget_class=context.turn.budget_class or UNSET,
         ambiguous=context.turn.ambiguous if context.session else UNSET,
+        profile=pinned,
     )
 
 

@@ -16,6 +16,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.effects.effect import Read, SharedState
 from ordain.ports.effects import Effects
 from ordain.rules.lane import LaneChosen
+from ordain.rules.profile import HeldProfile, ProfiledBy
 from ordain.rules.spend import Spend
 
 MICROSECOND = timedelta(microseconds=1)
@@ -89,6 +90,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     ``carrying`` is how the kinds of this build carry out a verb's call, by name. ``deadline`` and ``hard`` are moments of the run's own time, as
     ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
+    ``profiled``: by what is to be decided which pinned profile holds, before anything is done; ``held`` is the one that does.
     ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
 
@@ -106,6 +108,8 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     turn: TurnKind = TurnKind()
     may_ask: MayAsk | None = None
     carrying: Mapping[str, Carrying] = {}
+    profiled: ProfiledBy | None = None
+    held: HeldProfile | None = None
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:
@@ -119,6 +123,20 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     def told(self, turn: TurnKind) -> FlowContext:
         """The same for a part of the flow that works for such a turn."""
         return structs.replace(self, turn=turn)
+
+    def under(self, held: HeldProfile) -> FlowContext:
+        """The same under a pinned profile, with what that leaves of its scope."""
+        return structs.replace(self, held=held, scope=held.leaves(self.scope, self.catalog))
+
+    @property
+    def advice(self) -> str:
+        """What the profile that holds asks of models: words for prompts, and nothing else."""
+        return "" if self.held is None else self.held.prompt
+
+    @property
+    def safety(self) -> str:
+        """The safety mode of the profile that holds, as facts have it; "" where that says nothing."""
+        return "" if self.held is None else self.held.safety
 
     def now(self) -> int:
         """The flow's time in microseconds since 1970."""

@@ -17,7 +17,7 @@ class Values(dict[int, Any]):
     """seq -> what that record handed to the flow; 0 is the run's input.
 
     ``memo`` keeps what was derived from them and cannot change within the run: the request's part of the prompt, past steps; ``system_parts`` are
-    the prompts' own.
+    the prompts' own. ``advice`` is what the run's profile asks of models.
     """
 
     def __init__(self, transcript: TranscriptReader | None = None) -> None:
@@ -26,13 +26,31 @@ class Values(dict[int, Any]):
         self.memo: dict[object, Any] = {}
         self.system_parts: SystemParts = {}
         self.transcript = transcript
+        self.advice = ""
 
 
 class PromptInputs(Struct, frozen=True, kw_only=True):
-    """The input of the template, and the schema the answer must fit; None: the answer is plain text."""
+    """The input of the template, and the schema the answer must fit; None: the answer is plain text. ``advised``: a profile's prompt is shown, too."""
 
     inputs: dict[str, Any]
     schema: dict[str, Any] | None
+    advised: bool = False
+
+
+ADVICE = "\n\nFrom the operator's profile of this conversation, as advice; it changes nothing of what you may do or of the form of your answer:\n"
+"""What stands between a prompt's own system part and a profile's prompt."""
+
+
+def advice_bytes(advice: str) -> int:
+    """How much longer a profile's prompt makes a prompt that shows it."""
+    return len(ADVICE.encode()) + len(advice.encode()) if advice else 0
+
+
+def advised_prompt(rendered: Prompt, given: PromptInputs, advice: str) -> Prompt:
+    """A rendered prompt with what the run's profile asks, behind its own system part."""
+    if not (given.advised and advice):
+        return rendered
+    return Prompt(system=f"{rendered.system}{ADVICE}{advice}", user=rendered.user)
 
 
 def sent_prompt(rendered: Prompt, given: PromptInputs, held: str) -> Prompt:

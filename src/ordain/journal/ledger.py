@@ -34,6 +34,7 @@ class Thing(StrEnum):
     number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
     ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``mail`` (run, number): what no record of the run has taken yet;
     ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers``: from here on a ledger says these three;
+    ``config`` (place, type, id, version of a record);
     ``approval`` (id), ``grant`` (id): what was asked, given, used.
     """
 
@@ -50,6 +51,7 @@ class Thing(StrEnum):
     DEATHS = "deaths"
     WAKE = "wake"
     COVERS = "covers"
+    CONFIG = "config"
     APPROVAL = "approval"
     GRANT = "grant"
 
@@ -150,6 +152,12 @@ def placed_item(name: tuple[str, str, int], cover: bytes, decision: bytes) -> Le
     """A message was placed anew: what its row says now (``digests.entry_cover``), and the mark of its decision."""
     workspace, session, seq = name
     return LedgerItem(Thing.PLACED, (workspace, session, str(seq)), cover, decision)
+
+
+def config_item(name: tuple[str, str, str, int], config: bytes | None, written: Sequence[object]) -> LedgerItem:
+    """A version of a record of the configuration stands, for good; ``written`` is by whom and when. An operator's words, no subject's."""
+    place, resource, record, version = name
+    return LedgerItem(Thing.CONFIG, (place, resource, record, str(version)), fingerprint(config, *written))
 
 
 def approval_item(approval: str, row: Sequence[object], by: str, key: bytes | None) -> LedgerItem:
@@ -332,6 +340,7 @@ _OTHER: Mapping[str, str] = {
     Thing.REQUEST: "another run answers it",
     Thing.ACCOUNT: "another amount",
     Thing.ERASED: "another time",
+    Thing.CONFIG: "it says something else, or was written by somebody else or at another time",
     Thing.APPROVAL: "its row has another run, digest, state, tier or time",
     Thing.GRANT: "its row has another scope, principal, time or number of uses",
 }
@@ -356,6 +365,8 @@ def _place(what: str, name: Sequence[str]) -> str:
             return f"thread {number} of session {session} in {workspace}"
         case Thing.MAIL, [run, number]:
             return f"mail {number} of run {run}"
+        case Thing.CONFIG, [place, resource, record, version]:
+            return f"version {version} of {resource} {record} in {place}"
         case Thing.ERASED, [workspace, subject]:
             return f"subject {subject} in {workspace}"
         case _:

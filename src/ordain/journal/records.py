@@ -16,6 +16,7 @@ from ordain.contracts.access import TokenScope
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import NULL
+from ordain.rules.profile import HeldProfile, ProfiledBy
 from ordain.rules.spend import Spend
 
 PAYLOAD_BYTES = 4096
@@ -117,6 +118,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     None and "" in records of builds before them: the run's kind makes the label from the input, a child's grant is ``scope``, a root's
     what its kind grants, and the wording whichever its catalog names. ``runs`` is how many may be opened below it, children of children
     included: of a child its share of its parent's, which nothing else on record of it says; None of roots and of builds before it.
+    ``profiled`` says by what the run decides which pinned profile holds, before it does anything; ``profile`` is what its parent decided.
     ``scopes`` are those of the token that asked for the root; None where that was the owner, and of builds before them. ``may_ask`` is whom the run may ask
     for what it may not do by itself; None: nobody, and of builds before it.
     """
@@ -143,6 +145,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     wording: str = ""
     runs: int | None = None
     scopes: tuple[TokenScope, ...] | None = None
+    profiled: ProfiledBy | None = None
+    profile: HeldProfile | None = None
     may_ask: MayAsk | None = None
 
 

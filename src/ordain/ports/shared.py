@@ -1,7 +1,8 @@
 """Shared decisions: what is read of what many share, and what is written, in one transaction. A rule decides in between, and nothing else.
 
 A ``Shared`` names what it reads, and so the rows that stand still until it is decided. A store locks them in one order, whoever asks: sessions, with
-their threads; rows of tables; accounts; grants; approvals; runs. A new shared decision needs a rule, its facts and what it reads and writes, and no code of any store.
+their threads; rows of tables; records of the configuration; accounts; grants; approvals; runs. A new shared decision needs a rule, its facts and what it
+reads and writes, and no code of any store.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.journal.records import Record, Status
+from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.writes import Write
 
@@ -88,8 +90,14 @@ class RunRead(Struct, frozen=True, kw_only=True):
     key: str = ""
 
 
-SharedRead = SessionRead | RowRead | AccountsRead | GrantsRead | GrantRead | ApprovalRead | RunRead
-_LOCKS = {SessionRead: 0, RowRead: 1, AccountsRead: 2, GrantsRead: 3, GrantRead: 3, ApprovalRead: 4, RunRead: 5}
+class ConfigRead(Struct, frozen=True, kw_only=True):
+    """A record of the configuration. Gives a ``ConfigFound``."""
+
+    key: ConfigKey
+
+
+SharedRead = SessionRead | RowRead | ConfigRead | AccountsRead | GrantsRead | GrantRead | ApprovalRead | RunRead
+_LOCKS = {SessionRead: 0, RowRead: 1, ConfigRead: 2, AccountsRead: 3, GrantsRead: 4, GrantRead: 4, ApprovalRead: 5, RunRead: 6}
 """The one order in which rows are locked; of one kind they are locked by their names."""
 
 
@@ -110,6 +118,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
     work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
+    ``profiled``: a pinned profile concerns the session (PRF-05).
     """
 
     workspace: str
@@ -126,6 +135,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     edited: Place | None = None
     newer_edit: int = 0
     pinned: dict[str, str] = {}
+    profiled: bool = False
 
 
 class RunFound(Struct, frozen=True, kw_only=True):
@@ -134,6 +144,13 @@ class RunFound(Struct, frozen=True, kw_only=True):
     status: Status
     mailed: bool = False
     over: bool = False
+
+
+class ConfigFound(Struct, frozen=True, kw_only=True):
+    """The newest version of a record (None: it was never written), and how many records there are in its place."""
+
+    newest: ConfigRecord | None
+    records: int
 
 
 class Ruling(Struct, frozen=True, kw_only=True):

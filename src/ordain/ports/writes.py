@@ -16,6 +16,7 @@ from msgspec import Struct
 from ordain.contracts.approvals import Grant
 from ordain.journal.records import Record, Started
 from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import NewEntry, Placed, ThreadChange
 
 
@@ -163,6 +164,12 @@ class TableRow(Struct, frozen=True, gc=False, kw_only=True):
     values: tuple[Any, ...]
 
 
+class ConfigVersion(Struct, frozen=True, gc=False, kw_only=True):
+    """The next version of a record of the configuration; those before it stay. Refused (``version_conflict``) where that version is there."""
+
+    record: ConfigRecord
+
+
 Write = (
     KeptCatalogs
     | NewRun
@@ -178,6 +185,7 @@ Write = (
     | AccountCharge
     | Refund
     | TableRow
+    | ConfigVersion
     | NewApproval
     | ApprovalDecided
     | Grant

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ordain.contracts.approvals import GRANTABLE, TIERS, MayAsk, Tier
 from ordain.contracts.catalog import NOT_CONFIGURED, Catalog, CompiledVerb
+from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import VerbEffect
@@ -40,6 +41,7 @@ class AuthorizeReason(Reason):
     NO_APPROVAL = "authorize.approval_not_available", "The call needs an approval and nobody can give one here."
     RESERVED = "authorize.reserved_verb", "What a turn enters by is no tool."
     TOKEN_SCOPE = "authorize.token_scope", "The token that asked for the run has not a scope that the verb needs."
+    SAFETY = "authorize.safety", "The profile that holds for the conversation lets nothing happen beyond reads."
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
     CONSTRAINT = "authorize.constraint", "The call is beyond what the run's scope bounds the verb to."
     NEEDS_GRANT = "authorize.needs_grant", "The call needs somebody's yes, and the run looks for a grant."
@@ -99,7 +101,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Features of the call: the verb, the digest of verb and arguments, where it stands; ``session``: in a conversation.
 
     ``reserved``: the verb is what a turn enters by, and the run does not enter by it. ``lacks``: the scopes of access that the
-    verb needs and the token that asked for the run has not. ``unconfirmed``: no operator has confirmed what the verb declares.
+    verb needs and the token that asked for the run has not. ``unconfirmed``: no operator has confirmed what the verb declares. ``safety``: the
+    safety mode of the profile that holds ("": standard).
 
     ``may_ask`` is whom the run may ask for a yes, None: nobody. ``approval`` and ``grant`` are the yes that the run's own records hold for exactly
     this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
@@ -115,6 +118,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: bool = False
     reserved: bool = False
     lacks: tuple[str, ...] = ()
+    safety: str = ""
     unconfirmed: bool = False
     may_ask: MayAsk | None = None
     approval: str = ""
@@ -155,20 +159,21 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=AuthorizeReason.BUDGET)
     if not verb.input.accepts(inputs.args):
         return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
+    if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:
+        return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.SAFETY)
     if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls)):
         return Decision(outcome=Deny(broken[:200]), reason=AuthorizeReason.CONSTRAINT)
     return _by_effect(verb, facts, inputs.args)
 
 
-def tier_of(verb: CompiledVerb, args: dict[str, Any]) -> Tier | None:
-    """What a call needs somebody's yes for, by the verb's effect; None where it needs none."""
-    if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args):
-        return None
-    return TIERS.get(verb.spec.effect)
+def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier | None:
+    """What a call needs somebody's yes for, by the verb's effect and the safety mode that holds; None where it needs none."""
+    tier = None if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args) else TIERS.get(verb.spec.effect)
+    return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
 
 
 def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
-    tier = tier_of(verb, args)
+    tier = tier_of(verb, args, facts.safety)
     if tier is None:
         return Decision(outcome=Allow(facts.call), reason=_BY_ITSELF[verb.spec.effect])
     if facts.approval:
@@ -184,6 +189,8 @@ def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any]) 
     return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.NO_APPROVAL)
 
 
+GUARDED = {VerbEffect.PRIVATE: Tier.WRITE, VerbEffect.EGRESS: Tier.EGRESS}
+"""What a guarded conversation asks somebody about besides, by the verb's effect: all that is more than a read."""
 _BY_ITSELF = {
     VerbEffect.READ: AuthorizeReason.READ,
     VerbEffect.PRIVATE: AuthorizeReason.PRIVATE,

@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import Lane, LaneRoute, LaneWhy, Policy
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule, tells_of
+from ordain.rules.profile import HeldProfile, model_of
 from ordain.rules.reasons import Reason
 
 
@@ -26,6 +27,14 @@ class LaneReason(Reason):
     ROUTINE = "lane.routine", "A row of the route table: routine or low-risk work."
     ESCALATED = "lane.escalated", "A row of the route table: the work asks for more than its purpose's lane."
     ROUTED = "lane.routed", "A row of the route table names the lane."
+    PINNED = (
+        "lane.pinned",
+        "The model that the pinned profile names for the role is asked first; it stands behind the lane, or one that may follow it.",
+    )
+    PIN_NOT_HERE = (
+        "lane.pin_not_here",
+        "The model that the pinned profile names for the role is none that policy lets the call reach: the lane's own order holds.",
+    )
     EMPTY = "lane.empty", "No model profile stands behind the lane."
 
 
@@ -47,7 +56,7 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
 
     ``ahead``: nothing is asked by this decision; a child will ask, and decide for itself, and what its models can read is needed now.
     The rest is there where policy has a route table: the verb whose prompt plan asks, its category and those of its tags that the
-    table names, the class of the turn and whether its wording left its meaning or path open.
+    table names, the class of the turn and whether its wording left its meaning or path open. ``profile`` is the pinned profile that names models by role.
     """
 
     purpose: str
@@ -58,13 +67,15 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
     budget_class: str | UnsetType = UNSET
     ambiguous: bool | UnsetType = UNSET
     ahead: bool | UnsetType = UNSET
+    profile: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneInputs:
-    """The lane of a purpose for which policy's table has none. A function, so that a policy diff asks the other policy."""
+    """The lane of a purpose for which policy's table has none: a function, so that a policy diff asks the other policy. ``held``: the profile that holds."""
 
     by_purpose: Callable[[Policy], Lane]
+    held: HeldProfile | None = None
 
 
 def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
@@ -78,7 +89,23 @@ def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decisio
     profiles = tuple(lanes.profiles.get(lane, ()))
     if not profiles:
         return Decision(outcome=LaneEmpty(lane), reason=LaneReason.EMPTY)
-    return Decision(outcome=LaneChosen(lane, profiles), reason=reason)
+    pinned = "" if inputs.held is None else model_of(inputs.held, facts.purpose, facts.verb or "", policy)
+    if not pinned:
+        return Decision(outcome=LaneChosen(lane, profiles), reason=reason)
+    if pinned not in _reached(lane, policy):
+        return Decision(outcome=LaneChosen(lane, profiles), reason=LaneReason.PIN_NOT_HERE)
+    first = (pinned, *(name for name in profiles if name != pinned))
+    return Decision(outcome=LaneChosen(lane, first), reason=LaneReason.PINNED)
+
+
+def _reached(lane: Lane, policy: Policy) -> frozenset[str]:
+    """The model profiles that policy lets a call reach from a lane: those behind it, and behind each that may follow it."""
+    found, lanes = list[Lane](), policy.lanes
+    following: Lane | None = lane
+    while following is not None and following not in found:
+        found.append(following)
+        following = lanes.next_lane.get(following)
+    return frozenset(name for one in found for name in lanes.profiles.get(one, ()))
 
 
 def fits(route: LaneRoute, facts: LaneFacts) -> bool:
@@ -113,7 +140,11 @@ class _Asked(Struct):
 
 
 _ASKED = msgspec.json.Decoder(_Asked)
-_OF_CALL = tells_of("lane", (LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED), _lane)
+_SPEAKING = (
+    *(LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED),
+    *(LaneReason.PINNED, LaneReason.PIN_NOT_HERE),
+)
+_OF_CALL = tells_of("lane", _SPEAKING, _lane)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:

@@ -13,6 +13,7 @@ from ordain.rules.approve import APPROVE
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
+from ordain.rules.configure import CONFIGURE
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.grant import GRANT
@@ -21,6 +22,7 @@ from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
 from ordain.rules.limits import LIMITS
 from ordain.rules.proceed import PROCEED
+from ordain.rules.profile import PROFILE
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
@@ -29,13 +31,13 @@ from ordain.rules.step import STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
-ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY)
+ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE)
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)
 """What the port asks alone: what they grant a flow cannot give itself."""
 ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH, GRANT)
 """The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
-ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE)
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CONFIGURE)
 """What is asked of somebody from outside: no run's record holds the decision."""
 NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 

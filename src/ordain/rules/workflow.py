@@ -17,9 +17,10 @@ from msgspec import Struct
 
 from ordain.contracts.approvals import MayAsk, Tier
 from ordain.contracts.catalog import Catalog, CompiledWorkflow
+from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
-from ordain.contracts.verbs import properties_of
+from ordain.contracts.verbs import VerbEffect, properties_of
 from ordain.contracts.workflow import ARGUMENTS_MAX, calls_of, steps_digest
 from ordain.rules.authorize import tier_of
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
@@ -47,6 +48,7 @@ class WorkflowReason(Reason):
     UNKNOWN_ARGUMENT = "workflow.unknown_argument", "An argument is given that the template does not have."
     MISTYPED_ARGUMENT = "workflow.mistyped_argument", "An argument does not fit the template's schema."
     TOOL_UNAVAILABLE = "workflow.tool_unavailable", "A step's verb is not configured, not registered or switched off here."
+    SAFETY = "workflow.safety", "The profile that holds for the conversation lets nothing happen beyond reads, and a step is more."
     OUT_OF_SCOPE = "workflow.out_of_scope", "The run may not use a verb of the template's steps."
     STEP_ARGUMENTS = "workflow.step_arguments", "With these arguments a step does not fit its verb's schema."
 
@@ -92,7 +94,7 @@ WorkflowOutcome = Expanded | NothingSuggested | SuggestionRefused
 class WorkflowFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose suggestion it is, the template as a sender names it, how many arguments are given, and whether the model answered.
 
-    ``may_ask`` is whom the run may ask for a yes that carries the workflow out.
+    ``may_ask`` is whom the run may ask for a yes that carries the workflow out, ``safety`` the mode of the profile that holds ("": standard).
     """
 
     by: SuggestedBy
@@ -100,6 +102,7 @@ class WorkflowFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     given: int = 0
     answered: bool = False
     may_ask: MayAsk | None = None
+    safety: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +171,9 @@ def _expanded(
     for call in calls:
         if found := catalog.verbs[call.verb].input.errors(call.args):
             return _refused(WorkflowReason.STEP_ARGUMENTS, template.id, f"{call.verb}: {'; '.join(found)}")
-    tiers = filter(None, (tier_of(catalog.verbs[call.verb], call.args) for call in calls))
+    if facts.safety == SafetyMode.READ_ONLY and (more := [verb for verb in workflow.verbs if _beyond_reads(catalog, verb)]):
+        return _refused(WorkflowReason.SAFETY, template.id, ", ".join(more))
+    tiers = filter(None, (tier_of(catalog.verbs[call.verb], call.args, facts.safety) for call in calls))
     tier = max(tiers, key=list(Tier).index, default=None)
     asks = tier is not None and facts.by is SuggestedBy.RUN
     if asks and facts.may_ask is None:
@@ -189,6 +194,10 @@ def _unavailable(verb: str, catalog: Catalog, policy: Policy) -> bool:
     """Whether nobody could call it here: what a turn enters by is no tool."""
     found = catalog.verbs.get(verb)
     return found is None or found.spec.entry or catalog.inactive_reason(verb, policy.verbs) is not None
+
+
+def _beyond_reads(catalog: Catalog, verb: str) -> bool:
+    return catalog.verbs[verb].spec.effect is not VerbEffect.READ
 
 
 def _refused(reason: WorkflowReason, template: str = "", detail: str = "") -> Decision[WorkflowOutcome]:

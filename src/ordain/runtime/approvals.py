@@ -84,7 +84,12 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     @property
     def not_requester(self) -> bool:
         """Whether whoever asked for the run may not approve it."""
-        return any(rule.not_requester for rule in self.needs)
+        return self.apart or any(rule.not_requester for rule in self.needs)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the profile that held for the run says so."""
+        return self.asked is not None and self.asked.apart
 
 
 class ApprovalDesk:
@@ -207,7 +212,7 @@ class ApprovalDesk:
                 and found.digest == digest
                 and view.asked is not None
                 and not (view.changed and mail.state is ApprovalState.APPROVED),
-                **approver_facts(who, view.needs, policy.approvals, view.requester),
+                **approver_facts(who, view.needs, policy.approvals, view.requester, apart=view.apart),
             )
             made = APPROVE.apply(facts, None, policy)
             if not isinstance(made.outcome, MayDecide):

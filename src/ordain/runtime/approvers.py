@@ -24,8 +24,10 @@ def roles_of(rows: Sequence[ApprovalRule]) -> tuple[str, ...]:
     return tuple(sorted({row.role for row in rows if row.role is not None}))
 
 
-def approver_facts(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str) -> dict[str, Any]:
-    """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``requester`` asked for what ``rows`` are about.
+def approver_facts(
+    who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str, *, apart: bool = False
+) -> dict[str, Any]:
+    """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``requester`` asked for what ``rows`` are about; ``apart``: what asks wants another one.
 
     Who comes over loopback without a token is somebody of this machine, and nobody knows who: to ask so, and to approve as a user of this machine, is no
     second pair of eyes.
@@ -37,7 +39,7 @@ def approver_facts(who: Principal, rows: Sequence[ApprovalRule], policy: Approva
         "roles": roles,
         "lacks": tuple(role for role in roles if role not in held),
         "own": who.name == requester or (requester in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL)),
-        "apart": any(row.not_requester for row in rows),
+        "apart": apart or any(row.not_requester for row in rows),
     }
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
@@ -19,6 +20,7 @@ from ordain.contracts.verbs import VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
 from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
+from ordain.effects.results import ReadValue
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
@@ -27,6 +29,7 @@ from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeReason
 from ordain.rules.bounds import bounds_of, counts_calls
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen, LaneFacts
+from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome
 from ordain.rules.spend import Carved, Spend
 from ordain.runtime.consents import Consents
 
@@ -56,6 +59,8 @@ class Authority:
         self._called: Counter[str] = Counter()
         self._attempts: Counter[str] = Counter()
         self._profiles: dict[str, set[str]] = {}
+        self.owes_profile = started.profiled
+        self.held = started.profile
 
     # --- facts ----------------------------------------------------------------------------------------------------------------
 
@@ -72,6 +77,7 @@ class Authority:
             session=bool(self._session),
             reserved=verb is not None and verb.spec.entry and self._reserved(verb.spec),
             lacks=() if verb is None else self._lacks(verb.spec),
+            safety="" if self.held is None else self.held.safety,
             unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
             **self.consents.facts(digest),
@@ -109,6 +115,20 @@ class Authority:
             purpose = facts.purpose
             if any(prompt.purpose == purpose and prompt.lane is inputs.by_purpose for prompt in self._kind.prompts):
                 self._profiles.setdefault(purpose, set()).update(outcome.profiles)
+
+    def profiled(self, decided: ProfileOutcome, facts: ProfileFacts, inputs: ProfileInputs, seen: object, catalog: Catalog) -> None:
+        """Keep which profile holds, and have no more than that leaves. ``seen`` is what the decision refers to, as it was handed to the flow.
+
+        Raises:
+            FlowFault: it was not decided from what stands on record, or holds already.
+        """
+        read = msgspec.to_builtins(inputs.seen) == seen.value if isinstance(seen, ReadValue) else inputs.seen == PinsSeen()
+        by_pins = self.owes_profile is ProfiledBy.PINS
+        if self.owes_profile is None or not read or facts != inputs.seen.facts(unread=by_pins and not isinstance(seen, ReadValue)):
+            raise FlowFault("a profile decided anew, or from what no record holds")
+        if isinstance(decided, HeldProfile):
+            self.owes_profile, self.held = None, decided
+            self.scope = decided.leaves(self.scope, catalog)
 
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""
@@ -171,6 +191,8 @@ class Authority:
     def _check_approval(self, wait: Wait) -> None:
         """An approver is asked only by a run that may wait for people, and for calls; and as nothing else."""
         asked = wait.approval
+        if asked is not None and asked.apart != (self.held is not None and self.held.apart):
+            raise FlowFault("a wait for an approver whom the profile that holds does not name")
         if asked is not None and (wait.what is not WaitFor.APPROVAL or wait.question is not None or not self.consents.may_wait(asked)):
             raise FlowFault("a wait for an approver that this run may not ask, or for nothing that one could approve")
 
@@ -240,6 +262,8 @@ class Authority:
     def _check_spending(self) -> None:
         if self.owes_carving:
             raise FlowFault("policy bounds shared accounts, and they have given the run nothing")
+        if self.owes_profile is not None:
+            raise FlowFault("which pinned profile holds for the run is not decided")
 
 
 def _check_time(what: str, deadline: int | None) -> None:

@@ -23,6 +23,7 @@ from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import ATTACH, Attached, AttachFacts, AttachOutcome, MessageReading, Repair, Triage, inline
 from ordain.rules.attachment import AnswerPending, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
+from ordain.rules.profile import profiled_by
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.foreign_code import asked_of
@@ -247,6 +248,7 @@ class Consequences:
             deadline=self._at + hold_us,
             session=self._state.session,
             thread=thread,
+            profiled=profiled_by(self._catalog.policy, pinned=self._state.profiled) if what is Serves.REQUEST else None,
         )
         place = NewPlace(run=opening.run, session=opening.session, thread=0 if beside else thread, queued=queued, counts=counts)
         return root_run(kind, opening, self._catalog, queued=queued), place

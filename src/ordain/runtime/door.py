@@ -28,6 +28,7 @@ from ordain.rules.header import HeaderLine, render_header
 from ordain.runtime.access import Access
 from ordain.runtime.answers import answered
 from ordain.runtime.approvals import ApprovalDesk
+from ordain.runtime.configuration import ControlPlane
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.grants import GrantDesk
 from ordain.runtime.headers import loaded
@@ -108,13 +109,12 @@ class Runtime:
     ) -> None:
         """``reloader`` is None where nothing is taken up; ``commits`` counts the storage's transactions."""
         self.services = services
-        self.search = search
-        self.engine = engine
-        self.library = library
+        self.search, self.engine, self.library = search, engine, library
         self.reloader = reloader
         self.commits = commits
         self.conversation = Conversation(services)
         self.access = Access(services)
+        self.control = ControlPlane(services.configuration, services.store, services.clock)
         self.approvals = ApprovalDesk(services)
         self.grants = GrantDesk(services)
         self._intake = Intake(services)

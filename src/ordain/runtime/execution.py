@@ -45,6 +45,7 @@ from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFac
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.grant import GRANT
 from ordain.rules.lane import LANE
+from ordain.rules.profile import PROFILE
 from ordain.rules.recover import RECOVER, Happened, Recovering, RecoverOutcome, happened_of
 from ordain.rules.spend import Spend
 from ordain.runtime import recorded_form
@@ -125,6 +126,9 @@ class Execution:
             decision = self._decide(rule, facts, inputs, recorded_form.references(refs))
             if rule is LANE:
                 self.state.authority.lane_chosen(recorded_form.lane_form(facts), inputs, decision.outcome)
+            elif rule is PROFILE:
+                seen = self.state.values.get(refs[0]) if refs else None
+                self.state.authority.profiled(decision.outcome, facts, inputs, seen, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
             return decision
 
     def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:

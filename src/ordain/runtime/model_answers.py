@@ -16,7 +16,7 @@ from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTime
 from ordain.errors import ConfigurationError
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import PromptKind
-from ordain.flows.values import PromptInputs, Values, prompt_digest, sent_prompt
+from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
@@ -130,7 +130,8 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
     """The rendered prompt, within the bound that was reserved for it; ``failure`` is told its digest."""
     try:
         resolved = prompt.build(catalog, call, values)
-        rendered = render(prompt.source_of(catalog, call), resolved.inputs, values.system_parts)
+        own = render(prompt.source_of(catalog, call), resolved.inputs, values.system_parts)
+        rendered = advised_prompt(own, resolved, values.advice)
     except ConfigurationError as error:
         return failure.of(ModelErrorCode.REJECTED, error.message)
     size = len(rendered.system.encode()) + len(rendered.user.encode())

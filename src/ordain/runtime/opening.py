@@ -16,6 +16,7 @@ from ordain.flows.kind import Kind
 from ordain.journal.codec import Scribe
 from ordain.journal.records import Label, RecordKind, Started, raw
 from ordain.ports.writes import NewRun
+from ordain.rules.profile import ProfiledBy
 from ordain.rules.spend import Spend
 from ordain.runtime.foreign_code import asked_of, input_of
 
@@ -47,6 +48,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     session: str = ""
     thread: int = 0
     scopes: tuple[TokenScope, ...] | None = None
+    profiled: ProfiledBy | None = None
     may_ask: MayAsk | None = None
 
 
@@ -81,6 +83,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
         label=asked_of(kind, "label", kind.label, given),
         grant=asked_of(kind, "grant", kind.grant, given, catalog),
         wording=catalog.wording_id,
+        profiled=opening.profiled,
     )
     try:
         record = Scribe(opening.run, opening.key).write(RecordKind.STARTED, kind.name, started, opening.at)

@@ -9,9 +9,11 @@ import msgspec
 
 from ordain.effects.effect import Read, SharedState
 from ordain.effects.results import ReadFailed, ReadResult, ReadValue
+from ordain.ports.configuration import Configuration
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
+from ordain.runtime.configuration import pins_seen
 from ordain.runtime.headers import Headers, loaded
 from ordain.runtime.services import Services, StateReader
 
@@ -30,7 +32,9 @@ async def read(services: Services, stored: StoredRun, effect: Read) -> ReadResul
     return ReadValue(value=await reader(stored.workspace, stored.session, effect.args))
 
 
-def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Callable[[], int]) -> Mapping[str, StateReader]:
+def readers(
+    headers: Headers, store: JournalStore, sessions: Sessions, records: Configuration, now: Callable[[], int]
+) -> Mapping[str, StateReader]:
     """The readers of this build, by name; ``now`` in microseconds since 1970."""
 
     async def run(workspace: str, session: str, args: dict[str, Any]) -> Any:
@@ -60,7 +64,10 @@ def readers(headers: Headers, store: JournalStore, sessions: Sessions, now: Call
             for thread in found
         ]
 
-    return {SharedState.RUN: run, SharedState.HISTORY: history, SharedState.THREADS: threads}
+    async def profile(workspace: str, session: str, _: dict[str, Any]) -> Any:
+        return msgspec.to_builtins(await pins_seen(records, workspace, session))
+
+    return {SharedState.RUN: run, SharedState.HISTORY: history, SharedState.THREADS: threads, SharedState.PROFILE: profile}
 
 
 async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:

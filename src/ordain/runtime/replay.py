@@ -20,7 +20,7 @@ from ordain.errors import ConfigurationError, Erased, FlowFault, FlowUnavailable
 from ordain.flows.kind import Settlement
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
-from ordain.flows.values import Values, prompt_digest, sent_prompt
+from ordain.flows.values import Values, advised_prompt, prompt_digest, sent_prompt
 from ordain.journal.codec import ReadRecord, read_once
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, EndedBody, FaultedBody, NoteBody, RecordKind, Started
@@ -91,7 +91,8 @@ class _Comparing:
         try:
             prompt = self._kind.prompt(effect.purpose)
             resolved = prompt.build(self._catalog, effect, values)
-            rendered = render(prompt.source_of(self._catalog, effect), resolved.inputs, values.system_parts)
+            own = render(prompt.source_of(self._catalog, effect), resolved.inputs, values.system_parts)
+            rendered = advised_prompt(own, resolved, values.advice)
             digest = prompt_digest(sent_prompt(rendered, resolved, result.held))
         except ConfigurationError as error:
             digest = error.code

@@ -12,6 +12,7 @@ from ordain.flows.kinds import Kinds
 from ordain.ports.access import TokenStore
 from ordain.ports.approvals import Approvals
 from ordain.ports.clock import Clock
+from ordain.ports.configuration import Configuration
 from ordain.ports.model import ModelPort
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore
@@ -145,6 +146,7 @@ class Services:
     tokens: TokenStore
     upkeep: Upkeep
     approvals: Approvals
+    configuration: Configuration
     readers: Mapping[str, StateReader] = field(default_factory=dict[str, StateReader])
     counters: Counters = field(default_factory=Counters)
     breakers: Breakers = field(default_factory=Breakers)

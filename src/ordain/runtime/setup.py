@@ -96,6 +96,7 @@ class RunSetup:
         own = None if transcript is None else _of_session(transcript, self.started.session)
         state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind)
         state.values[0] = self.given
+        state.values.advice = "" if (held := self.started.profile) is None else held.prompt
         return state
 
     def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, reading: Rereading = PLAINLY) -> Execution:
@@ -119,6 +120,8 @@ class RunSetup:
             keep_thoughts=started.keep_thoughts,
             may_ask=started.may_ask,
             carrying=self.kinds.carrying,
+            profiled=started.profiled,
+            held=started.profile,
         )
 
     def _bounded(self) -> bool:

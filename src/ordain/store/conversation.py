@@ -25,6 +25,7 @@ from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
+from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
@@ -135,6 +136,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         replied=replied,
         edited=edited,
         newer_edit=newer[0],
+        profiled=is_profiled(db, workspace, read.session),
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
     )
 

@@ -17,6 +17,7 @@ from ordain.journal.digests import DIGEST_BYTES, GENESIS, digest, entry_cover, e
 from ordain.journal.ledger import LedgerItem, Thing
 from ordain.journal.records import STOPPED
 from ordain.ports.sessions import ERASED_SESSION
+from ordain.store.configuration_rows import drop_pin
 from ordain.store.ledger import LedgerDraft, of_subject
 from ordain.store.schema import RESTED
 
@@ -77,6 +78,8 @@ def rename_session(db: sqlite3.Connection, ledger: LedgerDraft, subject: int) ->
     db.execute("UPDATE sessions SET id = ? WHERE no = ?", (name, no))
     _renamed(ledger, db.execute(_AT_ONCE, (name, subject)))
     _drop_accounts(db, ledger, workspace, was)
+    for version in drop_pin(db, workspace, was):
+        ledger.item(version.no_more)
 
 
 def subject_name(session: str, generation: int) -> str:

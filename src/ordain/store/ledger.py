@@ -19,6 +19,7 @@ from ordain.journal.ledger import (
     LedgerRow,
     account_item,
     approval_item,
+    config_item,
     deaths_item,
     erased_item,
     grant_item,
@@ -68,6 +69,7 @@ _THREAD_OF_TURN = f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.th
 _REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
 _LAST = "SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1"
 _ACCOUNTS = "SELECT workspace, name, tokens, usd_micros FROM accounts"
+_CONFIG = "SELECT place, resource, id, version, config, by, at FROM configuration"
 _ERASED = "SELECT workspace, id, erased_at FROM subjects WHERE key IS NULL"
 _LAST_SHEET = "SELECT seq, records FROM sheets WHERE run = ? ORDER BY seq DESC LIMIT 1"
 _LAST_RECORD = "SELECT chain FROM records WHERE run = ? ORDER BY seq DESC LIMIT 1"
@@ -137,6 +139,7 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from map(_thread, db.execute(_THREADS))
     yield from (request_item(*row) for row in db.execute(_REQUESTS))
     yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
+    yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
     yield from map(_approval, db.execute(f"{_APPROVALS} ORDER BY a.no"))
     yield from (grant_item(row[0], row[1:]) for row in db.execute(_GRANTS))

@@ -9,6 +9,7 @@ import time
 from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.approval_tables import APPROVAL_TABLES, EMPTY_TABLES
+from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.sheets import SHEET_TABLES
@@ -23,7 +24,7 @@ WITH_SHEETS = 9
 WITH_LEDGER = 13
 """The first version with a ledger, and with links of the second version in its transcripts."""
 WITH_APPROVALS = 15
-"""The first version with approvals and grants."""
+"""The first version with approvals, grants and records of the configuration."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -164,7 +165,7 @@ MIGRATIONS = {
     11: NEW_VALUES,
     12: LEDGER_TABLES,
     13: NEW_VALUES,
-    14: APPROVAL_TABLES,
+    14: APPROVAL_TABLES + CONFIGURATION_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -213,7 +214,7 @@ def read_only(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
         connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_APPROVALS:
-        connection.executescript(EMPTY_TABLES.replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        connection.executescript((EMPTY_TABLES + CONFIGURATION_TABLES).replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_SHEETS:
         connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 

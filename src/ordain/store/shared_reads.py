@@ -18,6 +18,8 @@ from ordain.ports.approvals import ApprovalRow
 from ordain.ports.shared import (
     AccountsRead,
     ApprovalRead,
+    ConfigFound,
+    ConfigRead,
     GrantRead,
     GrantsRead,
     RowRead,
@@ -29,6 +31,7 @@ from ordain.ports.shared import (
 )
 from ordain.store.accounts import read_accounts
 from ordain.store.approval_rows import read_approval, read_grant, standing_grants
+from ordain.store.configuration_rows import read_config
 from ordain.store.conversation import read_state
 from ordain.store.run_records import asking, read_back
 from ordain.store.tables import read_row
@@ -57,6 +60,10 @@ def _session(transaction: Transaction, workspace: str, what: SessionRead) -> Ses
 
 def _row(transaction: Transaction, workspace: str, what: RowRead) -> tuple[Any, ...] | None:
     return read_row(transaction.db, workspace, transaction.table(what.table), what)
+
+
+def _config(transaction: Transaction, _: str, what: ConfigRead) -> ConfigFound:
+    return read_config(transaction.db, what)
 
 
 def _accounts(transaction: Transaction, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
@@ -105,6 +112,7 @@ def _approval(transaction: Transaction, workspace: str, what: ApprovalRead) -> A
 READS: Mapping[type, Callable[[Transaction, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
+    ConfigRead: _config,
     AccountsRead: _accounts,
     GrantsRead: _grants,
     GrantRead: _grant,

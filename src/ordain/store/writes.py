@@ -8,12 +8,14 @@ from operator import attrgetter
 from typing import Any
 
 from ordain.contracts.approvals import Grant
+from ordain.journal.ledger import config_item
 from ordain.journal.records import Status
 from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.writes import (
     AccountCharge,
     ClosedQuestion,
+    ConfigVersion,
     EntryPlaced,
     KeptCatalogs,
     NewMail,
@@ -29,6 +31,7 @@ from ordain.ports.writes import (
 from ordain.store.accounts import charge_accounts, refund_accounts
 from ordain.store.approval_rows import decide_approvals, put_approval, put_grant, revoke_grant, use_grant
 from ordain.store.catalog_units import keep
+from ordain.store.configuration_rows import put_config
 from ordain.store.conversation import add_entry, change_threads, close_question, place_again, session_number, take_place, take_place_again
 from ordain.store.ledger import kept_messages, placed_items
 from ordain.store.tables import put_rows
@@ -139,6 +142,15 @@ def _rows(transaction: Transaction, of: RunNumbers, some: Sequence[TableRow]) ->
         put_rows(transaction.db, of.workspace, transaction.table(name), list(rows))
 
 
+def _configured(transaction: Transaction, _: RunNumbers, some: Sequence[ConfigVersion]) -> None:
+    for new in some:
+        record, key = new.record, new.record.key
+        if not put_config(transaction.db, record):
+            raise UnitRefused("version_conflict")
+        name = (key.place, key.resource, key.id, record.version)
+        transaction.ledger.item(config_item(name, record.config, (record.by, record.at)))
+
+
 def _approvals(transaction: Transaction, of: RunNumbers, some: Sequence[NewApproval]) -> None:
     for new in some:
         for session, thread in put_approval(transaction.db, of.run, new):
@@ -187,6 +199,7 @@ WRITES: Mapping[type, Callable[[Transaction, RunNumbers, Sequence[Any]], None]] 
     AccountCharge: _charges,
     Refund: _refunds,
     TableRow: _rows,
+    ConfigVersion: _configured,
     NewApproval: _approvals,
     ApprovalDecided: _approvals_decided,
     Grant: _grants,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ordain.testing.catalogs import catalog_of, shipped_policy, with_policy
 from ordain.testing.effects import AS_CHILD, AS_ROOT, ScriptedEffects, Standing, kind_of
-from ordain.testing.memory import MemoryApprovals, MemoryLedger, MemorySessions, MemoryStore, SharedMemory
+from ordain.testing.memory import MemoryApprovals, MemoryConfiguration, MemoryLedger, MemorySessions, MemoryStore, SharedMemory
 from ordain.testing.models import ModelScript, ScriptedModels, ScriptLine
 from ordain.testing.proposals import (
     Failing,
@@ -55,6 +55,7 @@ __all__ = [
     "Failing",
     "Hold",
     "MemoryApprovals",
+    "MemoryConfiguration",
     "MemoryLedger",
     "MemorySessions",
     "MemoryStore",

@@ -37,7 +37,7 @@ FILES_MAX = 1000
 TEMPLATE_NAMES = frozenset(VerbPrompt.__struct_fields__)
 """All that a verb's template may refer to: the fields of ``prompts.verb_step.VerbPrompt``."""
 
-SAID_BY_ORDAIN = frozenset({"trust_class", "declared_effect"})
+SAID_BY_ORDAIN = frozenset({"trust_class", "source", "declared_effect"})
 """What no file says of itself."""
 NOT_WRITTEN = "what Ordain itself finds of a verb, which no file says"
 

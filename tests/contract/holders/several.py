@@ -36,7 +36,7 @@ from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.readers import header_so_far, readers
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
-from ordain.testing import MemoryApprovals, MemorySessions, MemoryStore, SharedMemory, catalog_of, kind_of
+from ordain.testing import MemoryApprovals, MemoryConfiguration, MemorySessions, MemoryStore, SharedMemory, catalog_of, kind_of
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.registry import Registry
 from tests.contract.holders.virtual import SECOND, VirtualClock
@@ -154,6 +154,7 @@ class Holder:
         shared, self.clock = several.shared, several.clock
         self.store, self.kinds = MemoryStore(shared), Kinds(kinds)
         self.sessions, headers, functions = MemorySessions(shared), Headers(self.store, self.kinds), several.world.verbs()
+        records = MemoryConfiguration(shared)
         tokens: TokenStore = NoTokens()  # type: ignore[assignment] - it is asked for nothing
         self.services = Services(
             store=self.store,
@@ -168,7 +169,8 @@ class Holder:
             tokens=tokens,
             upkeep=NoUpkeep(),
             approvals=MemoryApprovals(shared),
-            readers=readers(headers, self.store, self.sessions, self.clock.now),
+            configuration=records,
+            readers=readers(headers, self.store, self.sessions, records, self.clock.now),
         )
         self.heart = Heart(self.store)
         self.engine = LocalEngine(self.services, self.heart, "test")

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from ordain.ports.configuration import Configuration
 from ordain.ports.leases import Lease, Leases
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore
 from ordain.ports.writes import RowTable
+from ordain.store.configuration import SqliteConfiguration
 from ordain.store.leases import SqliteLeases
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
-from ordain.testing import MemorySessions, MemoryStore, SharedMemory
+from ordain.testing import MemoryConfiguration, MemorySessions, MemoryStore, SharedMemory
 from tests.at_once import at_once
 
 ADAPTERS = ["file", "threaded", "in-memory", "memory"]
@@ -40,6 +42,7 @@ class Ports:
     store: JournalStore
     leases: Leases
     sessions: Sessions
+    configuration: Configuration
     lease: Lease
     clock: Clock
 
@@ -55,13 +58,13 @@ def opened(adapter: str, folder: Path | None = None) -> Generator[Ports]:
     if adapter == "memory":
         shared = SharedMemory(now=clock.now, tables=(BOOKS,))
         store = MemoryStore(shared)
-        leases, sessions = store, MemorySessions(shared)
+        leases, sessions, configuration = store, MemorySessions(shared), MemoryConfiguration(shared)
     else:
         options = StoreOptions(holder="test", lock=False, threaded=adapter == "threaded", tables=(BOOKS,))
         store = SqliteStore(None if adapter == "in-memory" else folder, options)
-        leases, sessions = SqliteLeases(store, clock.now), SqliteSessions(store)
+        leases, sessions, configuration = SqliteLeases(store, clock.now), SqliteSessions(store), SqliteConfiguration(store)
     try:
-        yield Ports(store, leases, sessions, at_once(leases.join("test")), clock)
+        yield Ports(store, leases, sessions, configuration, at_once(leases.join("test")), clock)
     finally:
         store.close()
 

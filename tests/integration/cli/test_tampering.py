@@ -22,6 +22,7 @@ from ordain.cli.replay import Compared, replay_runs
 from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
 from ordain.runtime.approvals import ApproverWord, GrantWanted
+from ordain.runtime.configuration import Applied, RecordChange
 from ordain.store.leases import SqliteLeases
 from ordain.store.schema import prepare
 from ordain.store.sqlite import SqliteStore, StoreOptions
@@ -71,6 +72,9 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
             grant = GrantWanted(ttl_s=3600, uses=2, reason="for tea")
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest, grant=grant), "local:ben")
         await house.quiet()
+        for config in ({"systemPrompt": "Be brief."}, None, {"skills": ["chat_general"]}):
+            written = RecordChange(place="default", resource="profile", id="writer", config=config)
+            assert isinstance(await house.ordain.runtime.control.change(written, by=PRINCIPAL), Applied)
         await house.ordain.runtime.erase_session("erased", by="test", why="asked", workspace="default")
         waiting = await house.say("find out which place it is in", "waiting", mode="agent")
         assert waiting.question is not None
@@ -284,6 +288,7 @@ def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict
             "DELETE FROM requests",
             "DELETE FROM payloads",
             "DROP TABLE ledger",
+            *(f"DROP TABLE {table}" for table in ("approvals", "grants", "configuration")),
             "ALTER TABLE transcript DROP COLUMN marks",
             "DELETE FROM transcript",
             "UPDATE sessions SET head = 0, chain = zeroblob(16)",

@@ -30,6 +30,7 @@ from ordain.runtime.setup import RunSetup
 from ordain.runtime.streams import Streams
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
+from ordain.store.configuration import SqliteConfiguration
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
@@ -77,6 +78,7 @@ class House:
         self.catalog = catalog_of(*kinds, verbs=[verb.spec for verb in functions])
         self.executor = LeafExecutor(Registry(functions=functions))
         self.sessions, headers = SqliteSessions(self.store), Headers(self.store, self.kinds)
+        records = SqliteConfiguration(self.store)
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -90,7 +92,8 @@ class House:
             tokens=SqliteTokens(self.store),
             upkeep=SqliteUpkeep(self.store),
             approvals=SqliteApprovals(self.store),
-            readers=readers(headers, self.store, self.sessions, self.clock.now),
+            configuration=records,
+            readers=readers(headers, self.store, self.sessions, records, self.clock.now),
         )
 
     def __enter__(self) -> House:

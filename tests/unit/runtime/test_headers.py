@@ -119,7 +119,7 @@ def test_readers_see_runs_of_their_own_session_alone() -> None:
     """As durable now, small and whole; nothing of another session's or workspace's."""
     made, store = headers(WAITING, CHILD)
     sessions: Any = None
-    read = readers(made, store, sessions, lambda: CHILD.created_at + 9_000_000)[SharedState.RUN]
+    read = readers(made, store, sessions, sessions, lambda: CHILD.created_at + 9_000_000)[SharedState.RUN]
 
     def look(*given: Any) -> Any:
         return at_once(read(*given))
@@ -135,7 +135,7 @@ def test_a_run_that_cannot_be_read_is_seen_as_unknown() -> None:
     """Whoever goes on from it is told that nobody knows what it has done."""
     made, store = headers(broken=("r1",))
     sessions: Any = None
-    seen = at_once(readers(made, store, sessions, lambda: 0)[SharedState.RUN]("w", "s1", {"run": "r1"}))
+    seen = at_once(readers(made, store, sessions, sessions, lambda: 0)[SharedState.RUN]("w", "s1", {"run": "r1"}))
     assert (seen["status"], seen["reason"]) == ("unknown", "journal_corrupt")
 
 

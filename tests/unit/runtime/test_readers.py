@@ -39,14 +39,14 @@ class Sessions:
 def look(sessions: Sessions, what: SharedState, **args: Any) -> Any:
     made, store = headers()
     port: Any = sessions
-    return at_once(readers(made, store, port, lambda: 0)[what]("w", "s1", args))
+    return at_once(readers(made, store, port, port, lambda: 0)[what]("w", "s1", args))
 
 
 def test_everything_that_flows_may_read_is_there() -> None:
     """And nothing else."""
     made, store = headers()
     port: Any = Sessions()
-    assert set(readers(made, store, port, lambda: 0)) == set(SharedState)
+    assert set(readers(made, store, port, port, lambda: 0)) == set(SharedState)
 
 
 @given(st.lists(st.integers(1, 30), unique=True, max_size=8), st.integers(1, 30))

@@ -22,7 +22,7 @@ from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.flows.steps.trace import NOTHING_LIVE, filled_tools, shown_steps
 from ordain.flows.transcript import Spoken
-from ordain.flows.values import PromptInputs, Values
+from ordain.flows.values import PromptInputs, Values, advice_bytes
 from ordain.ports.model import ByCode
 from ordain.rules.thoughts import withhold_thought
 
@@ -153,7 +153,7 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     return ModelQuestion(
         refs=(0, *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE))),
         args=args,
-        prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()),
+        prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()) + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
         narrative=progress.narrative,
     )
@@ -177,7 +177,7 @@ def build_step(given: GivenReader) -> Callable[[Catalog, ModelCall, Values], Pro
             known = values.memo[PURPOSE] = (base, planner_step_schema(tools))
         base, schema = known
         prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
-        return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema)
+        return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=True)
 
     return build
 

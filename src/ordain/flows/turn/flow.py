@@ -27,18 +27,21 @@ from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
+from ordain.flows.pinned import profiled
 from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.flows.turn.workflow import carry_out, course_of, refusal
+from ordain.flows.values import advice_bytes
 from ordain.ports.effects import Interrupted
 from ordain.rules.acts import Act
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
 from ordain.rules.outcome import OutcomeRefused, TurnOutcome
+from ordain.rules.profile import NoProfile
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.recall import RECALL, Answerable, RecallFacts, Unanswerable
 from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, RouteInputs
@@ -81,7 +84,10 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
         before = await _before(context, given)
         if (short := await open_account(context, context.agent)) is not None:
             return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
-        return await _turn(context, given, told, before)
+        under = await profiled(context)
+        if isinstance(under, NoProfile):
+            return _failed(told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}")
+        return await _turn(under, given, told, before)
     except Interrupted as interrupted:
         why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
         return _failed(told, "interrupted", why)
@@ -138,7 +144,8 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     more = {"before": before, "recalled": lines_of(recalled)}
     agent = execution_plan(ExecMode.AGENT, verb)  # a supervised turn of another mode works by the agent's plan as well
     routed = msgspec.structs.replace(routed, timeout_ms=min(routed.timeout_ms, agent.timeout_ms))
-    call = _supervisor_call(message, routed, entry.tools, {**more, "step_timeout_ms": agent.steps[0].timeout_ms})
+    tools = [tool for tool in entry.tools if context.scope.permits(tool)]
+    call = _supervisor_call(message, routed, tools, {**more, "step_timeout_ms": agent.steps[0].timeout_ms})
     before_acts = (*recalled.acts, *(act for one in summed for act in acts_of(context, one)))
     refs = tuple(seq for seq in (recalled.seq, *(one.seq for one in summed)) if seq >= 0)
     work = _Supervised(call=call, step=agent.steps[0], acts=before_acts, refs=refs)
@@ -190,12 +197,12 @@ def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     if how.prompt is None:  # no window bounds what no model reads
         return context.catalog.policy.history.max_bytes
     facts = msgspec.structs.replace(lane_facts(context, how.prompt.purpose, verb if how.by_verb else ""), ahead=True)
-    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.prompt.lane)).outcome
+    lane = context.fx.decide(LANE, facts, LaneInputs(by_purpose=how.prompt.lane, held=context.held)).outcome
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
     recalled = RECALLED_BYTES if message.recall is not None else 0
-    return window - PROMPT_BYTES - recalled - len(msgspec.json.encode(message.words))
+    return window - PROMPT_BYTES - advice_bytes(context.advice) - recalled - len(msgspec.json.encode(message.words))
 
 
 async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation) -> TurnOutput:

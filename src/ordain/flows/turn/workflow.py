@@ -38,6 +38,7 @@ REFUSED = {
     "tool_unavailable": "workflow {} needs what is not here: {}",
     "step_arguments": "workflow {} cannot be filled in with that: {}",
     "out_of_scope": "workflow {} needs verbs that this turn may not use: {}",
+    "safety": "workflow {} would do more than the profile that holds lets happen: {}",
     "malformed_suggestion": "the model suggested a workflow in a form that is none",
 }
 """What a refusal says, by its code: with the template and the places, which somebody else named."""
@@ -78,7 +79,7 @@ async def course_of(context: FlowContext, given: TurnInput) -> Course:
 
 async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tuple[int, ...]]:
     answer = await ask(context, WORKFLOW_PROMPT, given)
-    facts = WorkflowFacts(by=SuggestedBy.MODEL, answered=isinstance(answer, ModelAnswer))
+    facts = WorkflowFacts(by=SuggestedBy.MODEL, answered=isinstance(answer, ModelAnswer), safety=context.safety)
     proposal, refs = (proposal_of(answer), (answer.seq,)) if isinstance(answer, ModelAnswer) else (None, ())
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, proposal=proposal)
     outcome = context.fx.decide(WORKFLOW, facts, inputs, refs).outcome
@@ -88,7 +89,7 @@ async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tu
 
 
 def _judged(context: FlowContext, by: SuggestedBy, template: str, args: dict[str, Any]) -> Suggestion:
-    facts = WorkflowFacts(by=by, template=template, given=len(args))
+    facts = WorkflowFacts(by=by, template=template, given=len(args), safety=context.safety)
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, template=template, args=args)
     return Suggestion(template=template, args=args, outcome=context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome)
 

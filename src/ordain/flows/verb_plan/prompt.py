@@ -18,7 +18,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.transcript import Spoken, resolve
-from ordain.flows.values import PromptInputs, Values
+from ordain.flows.values import PromptInputs, Values, advice_bytes
 from ordain.ports.model import ByCode
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.proposals import Parsed, Unparsed, read_text
@@ -67,7 +67,8 @@ def _ask(context: FlowContext, given: PlanQuestion) -> ModelQuestion:
         contract=f"{VERB_CONTRACT}{call.verb}",
         refs=(0,) if given.previous is None else (0, given.previous.seq),
         args={"step": given.step.name},
-        prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled)),
+        prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled))
+        + (0 if history is None else advice_bytes(context.advice)),
         max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
         narrative=_narrative(spec) if call.narrate else "",
     )
@@ -88,7 +89,7 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
     spec = catalog.verbs[plan.verb].spec
     schema: dict[str, Any] | None = None if spec.answer == "text" else dict(spec.output_schema)
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=plan.history is not None)
 
 
 def step_proposal(spec: VerbSpec, answer: ModelAnswer) -> Parsed | Unparsed:

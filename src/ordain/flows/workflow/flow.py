@@ -51,7 +51,9 @@ async def run_workflow(context: FlowContext, given: WorkflowInput) -> WorkflowOu
 
 
 def _expanded(context: FlowContext, given: WorkflowInput) -> WorkflowOutcome:
-    facts = WorkflowFacts(by=SuggestedBy.RUN, template=given.template, given=len(given.args), may_ask=context.may_ask)
+    facts = WorkflowFacts(
+        by=SuggestedBy.RUN, template=given.template, given=len(given.args), may_ask=context.may_ask, safety=context.safety
+    )
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, template=given.template, args=given.args)
     return context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome
 

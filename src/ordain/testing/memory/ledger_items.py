@@ -15,6 +15,7 @@ from ordain.journal.ledger import (
     LedgerItem,
     account_item,
     approval_item,
+    config_item,
     grant_item,
     mail_item,
     next_row,
@@ -26,6 +27,7 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.journal.records import ENCODER
+from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import Thread
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.rows import EntryRow, KeptRun, MailRow, MemoryRows
@@ -42,6 +44,7 @@ def standing_items(rows: MemoryRows) -> Iterator[LedgerItem]:
         yield from (_thread(rows, name, thread) for thread in rows.threads.get(name, {}).values())
     yield from (_request(rows, name) for name in rows.requests)
     yield from (_account(rows, name) for name in rows.accounts)
+    yield from (_config(record) for versions in rows.configuration.values() for record in versions)
     yield from (_approval(rows, name) for name in rows.approvals)
     yield from (_grant(rows, name) for name in rows.grants)
 
@@ -70,6 +73,9 @@ def _changed(rows: MemoryRows) -> Iterator[LedgerItem]:
         yield from (_thread(rows, name, thread) for number, thread in rows.threads[name].items() if before.get(number) != thread)
     yield from (_request(rows, name) for name in _put(rows.requests))
     yield from (_account(rows, name) for name in _put(rows.accounts))
+    for key in _put(rows.configuration):
+        before = len(_below(rows.configuration).get(key, ()))
+        yield from map(_config, rows.configuration[key][before:])
     yield from (_approval(rows, name) for name in _put(rows.approvals))
     yield from (_grant(rows, name) for name in _put(rows.grants))
     for name in _put(rows.transcript):
@@ -124,6 +130,11 @@ def _request(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
 
 def _account(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
     return account_item(*name, rows.accounts[name])
+
+
+def _config(record: ConfigRecord) -> LedgerItem:
+    key = record.key
+    return config_item((key.place, key.resource, key.id, record.version), record.config, (record.by, record.at))
 
 
 def _approval(rows: MemoryRows, approval: str) -> LedgerItem:

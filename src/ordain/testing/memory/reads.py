@@ -16,6 +16,8 @@ from ordain.ports.approvals import ApprovalRow
 from ordain.ports.shared import (
     AccountsRead,
     ApprovalRead,
+    ConfigFound,
+    ConfigRead,
     GrantRead,
     GrantsRead,
     RowRead,
@@ -27,6 +29,7 @@ from ordain.ports.shared import (
     SharedRead,
 )
 from ordain.testing.memory.approval_rows import standing_grants
+from ordain.testing.memory.configuration_rows import read_config
 from ordain.testing.memory.rows import MemoryRows
 from ordain.testing.memory.transaction import UnitAtWork
 from ordain.testing.memory.transcript import read_state
@@ -43,6 +46,10 @@ def _session(transaction: UnitAtWork, workspace: str, what: SessionRead) -> Sess
 
 def _row(transaction: UnitAtWork, workspace: str, what: RowRead) -> tuple[Any, ...] | None:
     return transaction.rows.values.get((transaction.table(what.table).name, workspace, *what.key))
+
+
+def _config(transaction: UnitAtWork, _: str, what: ConfigRead) -> ConfigFound:
+    return read_config(transaction.rows, what)
 
 
 def _accounts(transaction: UnitAtWork, workspace: str, what: AccountsRead) -> list[dict[str, Any]]:
@@ -95,6 +102,7 @@ def _approval(transaction: UnitAtWork, workspace: str, what: ApprovalRead) -> Ap
 READS: Mapping[type, Callable[[UnitAtWork, str, Any], Any]] = {
     SessionRead: _session,
     RowRead: _row,
+    ConfigRead: _config,
     AccountsRead: _accounts,
     GrantsRead: _grants,
     GrantRead: _grant,

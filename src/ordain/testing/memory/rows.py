@@ -13,6 +13,7 @@ from ordain.journal.ledger import LedgerRow
 from ordain.journal.lost_time import Pause
 from ordain.journal.records import Status
 from ordain.ports.approvals import ApprovalRow
+from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.sessions import Entry, Thread
 from ordain.ports.store import Mail, StoredRun
 from ordain.runtime.streams import SessionKey
@@ -93,6 +94,7 @@ class MemoryRows:
         self.accounts: MutableMapping[tuple[str, str], tuple[int, int]] = table("accounts")
         self.outbox: MutableMapping[tuple[str, int], tuple[str, int]] = table("outbox")
         self.values: MutableMapping[tuple[object, ...], tuple[object, ...]] = table("values")
+        self.configuration: MutableMapping[ConfigKey, tuple[ConfigRecord, ...]] = table("configuration")
         self.sessions: MutableMapping[SessionKey, KeptSession] = table("sessions")
         self.threads: MutableMapping[SessionKey, Mapping[int, Thread]] = table("threads")
         self.turns: MutableMapping[SessionKey, Mapping[str, KeptPlace]] = table("turns")

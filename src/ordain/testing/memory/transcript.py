@@ -12,6 +12,7 @@ from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced
 from ordain.rules.attach import POSTPONED
 from ordain.runtime.streams import SessionKey
+from ordain.testing.memory.configuration_rows import is_profiled
 from ordain.testing.memory.rows import EntryRow, KeptSession, MemoryRows
 from ordain.testing.memory.threads import read_threads
 
@@ -41,6 +42,7 @@ def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionSt
         replied=replied,
         edited=edited,
         newer_edit=_newer_edit(rows, name, read),
+        profiled=is_profiled(rows, workspace, read.session),
         pinned={run: rows.runs[run].run.catalog for run in asking if run in rows.runs},
     )
 

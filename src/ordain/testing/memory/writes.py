@@ -16,6 +16,7 @@ from ordain.ports.store import Mail
 from ordain.ports.writes import (
     AccountCharge,
     ClosedQuestion,
+    ConfigVersion,
     EntryPlaced,
     KeptCatalogs,
     NewMail,
@@ -29,6 +30,7 @@ from ordain.ports.writes import (
     Write,
 )
 from ordain.testing.memory.approval_rows import decide_approval, put_approval, revoke_grant, use_grant
+from ordain.testing.memory.configuration_rows import put_config
 from ordain.testing.memory.places import take_place, take_place_again
 from ordain.testing.memory.rows import MailRow
 from ordain.testing.memory.threads import change_thread, close_question
@@ -135,6 +137,11 @@ def _row(transaction: UnitAtWork, of: Of, row: TableRow) -> None:
     transaction.rows.values[table.name, of.workspace, *row.key] = row.values
 
 
+def _configured(transaction: UnitAtWork, _: Of, new: ConfigVersion) -> None:
+    if not put_config(transaction.rows, new.record):
+        raise UndoneUnit("version_conflict")
+
+
 def _approval(transaction: UnitAtWork, of: Of, new: NewApproval) -> None:
     put_approval(transaction, of.run, new)
 
@@ -171,6 +178,7 @@ WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     AccountCharge: _charge,
     Refund: _refund,
     TableRow: _row,
+    ConfigVersion: _configured,
     NewApproval: _approval,
     ApprovalDecided: _approval_decided,
     Grant: _grant,

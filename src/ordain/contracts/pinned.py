@@ -1,0 +1,191 @@
+"""Pinned profiles: what a session, a workspace or everybody is pinned to, and the records that hold them (PRF-01..PRF-05, B-11, B-12). Validation only.
+
+A profile is data of the operator's. Of its parts the prompt is advice; all others only take away from what policy permits (rule ``profile``).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from ordain.contracts.conversation import SESSION_ID, WORKSPACE_ID, Camel
+from ordain.contracts.planner import Strict
+
+EVERYWHERE = "*"
+"""The place of records that belong to no workspace but to all: the global pin, and profiles for whoever has none of that name."""
+PROFILE_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+PIN = "profile-pin:"
+PIN_ID = rf"^{PIN}(global|workspace:{WORKSPACE_ID[1:-1]}|session:{SESSION_ID[1:-1]})$"
+PROMPT_CHARS = 4000
+"""Longest prompt of a profile, in characters: it stands in each prompt of a turn."""
+CONFIG_BYTES = 65_536
+"""Most bytes of one record's config as JSON."""
+HELD_FOR_LATER = ("heartbeat", "allowedHandoffTargets", "allowedHandoffModes", "defaultHandoffMode", "maxFanoutAgents")
+"""Parts of a profile, by their names on the wire, that no flow of this build reads: stored and shown."""
+
+ProfileId = Annotated[str, StringConstraints(pattern=PROFILE_ID)]
+ProfileRole = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+VerbPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?\[\]!-]{1,128}$")]
+SourcePattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?@/-]{1,128}$")]
+TargetName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,127}$")]
+PromptText = Annotated[str, StringConstraints(max_length=PROMPT_CHARS, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$")]
+"""Words of several lines, without what commands a terminal."""
+CheckName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+Purpose = Annotated[str, StringConstraints(max_length=64)]
+HandoffMode = Literal["direct", "delegate", "fanout-fanin"]
+
+
+class ResourceType(StrEnum):
+    """What a record of the control plane is of: a profile, or a policy record, of which there are pins."""
+
+    PROFILE = "profile"
+    POLICY = "policy"
+
+
+class PinScope(StrEnum):
+    """For whom a pin holds, the narrowest first: that is the order of resolution (PRF-05)."""
+
+    SESSION = "session"
+    WORKSPACE = "workspace"
+    GLOBAL = "global"
+
+
+class SafetyMode(StrEnum):
+    """How much may happen without a person, the loosest first.
+
+    ``standard``: what policy lets happen. ``guarded``: everything beyond reads needs an approval. ``read_only``: nothing beyond reads happens.
+    """
+
+    STANDARD = "standard"
+    GUARDED = "guarded"
+    READ_ONLY = "read_only"
+
+
+class Relaxable(StrEnum):
+    """What policy's own section may leave to a pinned profile to loosen; whatever it does not name a profile can only tighten."""
+
+    SKILLS = "skills"
+    MCP_SERVERS = "mcp_servers"
+    PLUGINS = "plugins"
+    SAFETY_MODE = "safety.mode"
+    NOT_REQUESTER = "safety.not_requester"
+    EXPIRES_S = "safety.expires_s"
+
+
+class HeartbeatDefaults(Camel):
+    """What heartbeats and automations of the profile begin with (PRF-02f); hours are UTC, and a window may wrap midnight."""
+
+    enabled: bool = Field(default=False, description="Whether a heartbeat runs.")
+    cadence_minutes: int = Field(default=60, ge=1, le=1440, description="Minutes from one to the next.")
+    active_from_hour_utc: int | None = Field(default=None, ge=0, le=23, description="From this hour on; with the next, or neither.")
+    active_to_hour_utc: int | None = Field(default=None, ge=0, le=23, description="Until this hour.")
+    delivery_rule: Literal["ok", "alerts", "indicators"] = Field(default="alerts", description="What is told.")
+    model_lane_default: Literal["local", "worker", "brain"] = Field(default="local", description="The lane of its models.")
+    escalation_enabled: bool = Field(default=False, description="Whether failures move it to another lane.")
+    escalation_failure_threshold: int = Field(default=1, ge=1, le=100, description="After so many failures.")
+    escalation_target_lane: Literal["local", "worker", "brain"] = Field(default="worker", description="To this lane.")
+    checks: list[CheckName] = Field(default=[], max_length=100, description="What is looked at.")
+
+    @model_validator(mode="after")
+    def _whole_window(self) -> Self:
+        if (self.active_from_hour_utc is None) != (self.active_to_hour_utc is None):
+            raise ValueError("activeFromHourUtc and activeToHourUtc stand together")
+        return self
+
+
+class SafetySettings(Camel):
+    """The safety mode and what approvals of the profile's sessions are held to (PRF-02g, WFL-04); null is as policy says."""
+
+    mode: SafetyMode = Field(default=SafetyMode.STANDARD, strict=False, description="How much may happen without a person.")
+    not_requester: bool | None = Field(default=None, description="Whether somebody else than the one who asked has to approve.")
+    expires_s: int | None = Field(default=None, ge=1, le=2_592_000, description="How long an approval stays open, in seconds.")
+
+
+class PinnedProfile(Camel):
+    """What a session is pinned to, its eight parts each a field (PRF-02), and the bounds of a handoff's route (C5).
+
+    ``skills`` are ids and globs of verbs that are this build's or an operator's; verbs of MCP servers and plugins are enabled by where they come
+    from. Nobody is a handoff's target who is not named (B-30).
+    """
+
+    providers: dict[ProfileRole, ModelName] = Field(default={}, max_length=50, description="The model profile of each role (PRF-02a).")
+    system_prompt: PromptText = Field(default="", description="Advice to models; it decides nothing (PRF-02b).")
+    skills: list[VerbPattern] = Field(default=["*"], max_length=500, description="Verbs that are enabled, by id or glob (PRF-02c).")
+    mcp_servers: list[SourcePattern] = Field(default=[], max_length=100, description="MCP servers whose verbs are enabled (PRF-02d).")
+    plugins: list[SourcePattern] = Field(default=[], max_length=100, description="Plugins whose verbs are enabled (PRF-02e).")
+    heartbeat: HeartbeatDefaults = Field(
+        default=HeartbeatDefaults(), description="What heartbeats begin with (PRF-02f); nothing reads it yet."
+    )
+    safety: SafetySettings = Field(default=SafetySettings(), description="Safety mode and approval settings (PRF-02g).")
+    allowed_handoff_targets: list[TargetName] = Field(
+        default=[], max_length=200, description="Who may be handed work (PRF-02h); nothing reads it yet."
+    )
+    allowed_handoff_modes: list[HandoffMode] = Field(
+        default=["direct"], min_length=1, max_length=3, description="How work may be handed on; nothing reads it yet."
+    )
+    default_handoff_mode: HandoffMode = Field(default="direct", description="How it is where nobody says; nothing reads it yet.")
+    max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out; nothing reads it yet.")
+
+    @model_validator(mode="after")
+    def _default_is_allowed(self) -> Self:
+        if self.default_handoff_mode not in self.allowed_handoff_modes:
+            raise ValueError("defaultHandoffMode is one of allowedHandoffModes")
+        return self
+
+
+class ProfilePin(Camel):
+    """The config of a pin: the profile that holds."""
+
+    profile: ProfileId
+
+
+class RoleCalls(Strict):
+    """Which model calls a role stands for: purposes, as policy's lanes name them, and verbs whose prompt plan asks."""
+
+    purposes: list[Purpose] = Field(default=[], max_length=50, description="As lanes name them.")
+    verbs: list[VerbPattern] = Field(default=[], max_length=200, description="By id or glob.")
+
+
+class ProfilePolicy(PinnedProfile):
+    """Policy's section ``profile``: what holds where nothing is pinned, and what no pinned profile exceeds but where ``relaxable`` names it."""
+
+    mcp_servers: list[SourcePattern] = Field(default=["*"], max_length=100, description="MCP servers that any profile may enable.")
+    plugins: list[SourcePattern] = Field(default=["*"], max_length=100, description="Plugins that any profile may enable.")
+    roles: dict[ProfileRole, RoleCalls] = Field(
+        default={}, max_length=50, description="What a profile's roles stand for; the first that fits."
+    )
+    relaxable: list[Annotated[Relaxable, Field(strict=False)]] = Field(
+        default=[], max_length=len(Relaxable), description="What a pinned profile may loosen."
+    )
+
+    @property
+    def governs(self) -> bool:
+        """Whether the section says anything of a turn that is pinned to nothing."""
+        return self.model_copy(update={"roles": {}, "relaxable": []}) != ProfilePolicy()
+
+
+def contract_of(resource: ResourceType) -> type[PinnedProfile | ProfilePin]:
+    """What the config of a record of this type has to be."""
+    return PinnedProfile if resource is ResourceType.PROFILE else ProfilePin
+
+
+def canonical(config: PinnedProfile | ProfilePin) -> dict[str, Any]:
+    """A config as it is stored and shown: by its names on the wire, every field said."""
+    return config.model_dump(mode="json", by_alias=True)
+
+
+def pin_id(scope: PinScope, name: str = "") -> str:
+    """The id of the record that pins for a scope: of a session or workspace by its id."""
+    return f"{PIN}{scope}:{name}" if name else f"{PIN}{scope}"
+
+
+def pins_of(workspace: str, session: str) -> dict[PinScope, tuple[str, str]]:
+    """Where the pins that concern a session are, by scope: the place and id of each one's record, the narrowest first."""
+    return {
+        PinScope.SESSION: (workspace, pin_id(PinScope.SESSION, session)),
+        PinScope.WORKSPACE: (workspace, pin_id(PinScope.WORKSPACE, workspace)),
+        PinScope.GLOBAL: (EVERYWHERE, pin_id(PinScope.GLOBAL)),
+    }

@@ -1,0 +1,246 @@
+"""The control plane: versioned records of profiles and pins, and which profile holds for a session (PRF-03, PRF-05, C5).
+
+Every face writes here, the operator's command and the server alike: one unit per record, with rule ``configure`` inside.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from pydantic import ValidationError
+
+from ordain.contracts.conversation import WORKSPACE_ID
+from ordain.contracts.pinned import (
+    CONFIG_BYTES,
+    EVERYWHERE,
+    PIN_ID,
+    PROFILE_ID,
+    PinScope,
+    ResourceType,
+    canonical,
+    contract_of,
+    pin_id,
+    pins_of,
+)
+from ordain.contracts.policy import Policy
+from ordain.ports.clock import Clock
+from ordain.ports.configuration import ConfigKey, ConfigRecord, Configuration
+from ordain.ports.shared import ConfigFound, ConfigRead, Ruling, Shared
+from ordain.ports.store import Arrive, JournalStore
+from ordain.ports.writes import ConfigVersion
+from ordain.rules.configure import Configured, ConfigureFacts, ConfigureReason, decide_configure
+from ordain.rules.decision import Decision
+from ordain.rules.profile import PROFILE, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen
+
+__all__ = ["Applied", "ConfigKey", "ConfigRecord", "ControlPlane", "RecordChange", "Rejected", "Upsert"]
+
+LISTED_MOST = 500
+SHOWN_CHARS = 80
+_PLACE = re.compile(rf"{WORKSPACE_ID[:-1]}\Z")
+_IDS = {
+    ResourceType.PROFILE: re.compile(rf"{PROFILE_ID[:-1]}\Z"),
+    ResourceType.POLICY: re.compile(rf"{PIN_ID[:-1]}\Z"),
+}
+_WHY: Mapping[str, str] = {
+    ConfigureReason.VERSION_CONFLICT: "the record is at version {} and not at the one expected: read it again",
+    ConfigureReason.NOT_FOUND: "there is no such record",
+    ConfigureReason.FULL: "there are as many records, or versions of this one, as there may be",
+}
+
+
+class RecordChange(Struct, frozen=True, kw_only=True):
+    """What a record is to become: its place (a workspace, or ``EVERYWHERE``), type, id and config, None to remove it.
+
+    ``expected`` is the version that it has to be at: None any, 0 none. ``owner``: asked by the installation's owner, who alone changes what holds everywhere.
+    """
+
+    place: str
+    resource: str
+    id: str
+    config: Any
+    expected: int | None = None
+    owner: bool = False
+
+
+class Applied(Struct, frozen=True, kw_only=True, tag_field="outcome", tag="applied"):
+    """The version that stands now; ``changed``: it was written just now, and did not say the same before."""
+
+    version: int
+    changed: bool
+
+
+class Rejected(Struct, frozen=True, kw_only=True, tag_field="outcome", tag="rejected"):
+    """Nothing was written: a stable code and what is wrong, with the version that stands (0: none). ``kind`` says whose move it is."""
+
+    reason: str
+    message: str
+    version: int = 0
+    kind: Literal["invalid", "conflict", "missing", "refused"] = "invalid"
+
+
+Upsert = Applied | Rejected
+
+
+class ControlPlane:
+    """Reads records through the one port, writes them through the other."""
+
+    def __init__(self, records: Configuration, store: JournalStore, clock: Clock) -> None:
+        """Over one storage."""
+        self._records, self._store, self._clock = records, store, clock
+
+    async def change(self, asked: RecordChange, *, by: str) -> Upsert:
+        """Write a record's next version, or say why not; one of two writers at once who expect a version is rejected."""
+        checked = _checked(asked)
+        if isinstance(checked, Rejected):
+            return checked
+        key, config = checked
+        at, made = self._clock.now(), list[Upsert]()
+
+        def decide(found: ConfigFound) -> Ruling:
+            newest = found.newest
+            facts = ConfigureFacts(
+                version=0 if newest is None else newest.version,
+                stands=newest is not None and newest.config is not None,
+                expected=asked.expected,
+                same=newest is not None and newest.config == config,
+                removes=config is None,
+                records=found.records,
+            )
+            decision = decide_configure(facts, None, None)
+            outcome = decision.outcome
+            made[:] = [_upsert(decision)]
+            if not isinstance(outcome, Configured):
+                return Ruling(refused=str(decision.reason).rpartition(".")[2])
+            record = ConfigRecord(key=key, version=outcome.version, config=config, by=by[:200], at=at)
+            return Ruling(writes=(ConfigVersion(record=record),) if outcome.changed else ())
+
+        shared = Shared(reads=(ConfigRead(key=key),), decide=decide)
+        await self._store.submit(Arrive(workspace="" if key.place == EVERYWHERE else key.place, shared=shared))
+        return made[-1]
+
+    async def record(self, key: ConfigKey) -> ConfigRecord | None:
+        """A record as it stands; None where it was never written or was removed."""
+        found = await self._records.current((key,))
+        return found[0] if found and found[0].config is not None else None
+
+    async def records(self, place: str, resource: str, *, limit: int = 50, after: str = "") -> Sequence[ConfigRecord]:
+        """What stands of a type in a place, by id."""
+        return await self._records.records(place, resource, limit=limit, after=after)
+
+    async def history(self, key: ConfigKey, *, limit: int = 50, before: int | None = None) -> Sequence[ConfigRecord]:
+        """Every version of a record, the newest first, removals among them."""
+        return await self._records.history(key, limit=limit, before=before)
+
+    async def holding(self, workspace: str, session: str, policy: Policy) -> Decision[ProfileOutcome]:
+        """Which profile holds for a session now, by which pin, as its next turn will decide it."""
+        seen = await pins_seen(self._records, workspace, session)
+        return PROFILE.apply(seen.facts(), ProfileInputs(seen=seen), policy)
+
+
+def key_of(place: str, resource: str, name: str) -> ConfigKey:
+    """The record of this type and id for somebody in a workspace: the global pin is everybody's."""
+    return ConfigKey(place=EVERYWHERE if name == pin_id(PinScope.GLOBAL) else place, resource=resource, id=name)
+
+
+async def pins_seen(records: Configuration, workspace: str, session: str) -> PinsSeen:
+    """What is pinned for a session, and the profiles that the pins name: the workspace's own, else those that are everywhere."""
+    where = {
+        scope: ConfigKey(place=place, resource=ResourceType.POLICY, id=pin) for scope, (place, pin) in pins_of(workspace, session).items()
+    }
+    found = {record.key: record for record in await records.current(tuple(where.values()))}
+    pins: dict[str, str] = {}
+    for scope, key in where.items():
+        if (record := found.get(key)) is not None and record.config is not None:
+            pins[str(scope)] = str((_read(record.config) or {}).get("profile", ""))
+    if not pins:
+        return PinsSeen()
+    named = [
+        ConfigKey(place=place, resource=ResourceType.PROFILE, id=name)
+        for name in dict.fromkeys(pins.values())
+        for place in (workspace, EVERYWHERE)
+    ]
+    profiles: dict[str, ProfileSeen] = {}
+    for record in await records.current(named):
+        if record.config is not None:
+            profiles.setdefault(record.key.id, ProfileSeen(version=record.version, config=_read(record.config)))
+    return PinsSeen(pins=pins, profiles=profiles)
+
+
+def _read(config: bytes) -> dict[str, Any] | None:
+    """A config as stored; None where it is none."""
+    try:
+        return msgspec.json.decode(config, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _upsert(decision: Decision[Any]) -> Upsert:
+    outcome = decision.outcome
+    if isinstance(outcome, Configured):
+        return Applied(version=outcome.version, changed=outcome.changed)
+    kind = "missing" if decision.reason is ConfigureReason.NOT_FOUND else "conflict"
+    code = str(decision.reason).rpartition(".")[2]
+    message = _WHY[decision.reason].format(outcome.version)
+    return Rejected(reason="config_not_found" if kind == "missing" else code, message=message, version=outcome.version, kind=kind)
+
+
+def _checked(asked: RecordChange) -> tuple[ConfigKey, bytes | None] | Rejected:
+    """The record's key and its config as stored."""
+    if asked.resource not in {str(one) for one in ResourceType}:
+        known = ", ".join(ResourceType)
+        return Rejected(reason="unknown_resource", message=f"there is no resource type {_shown(asked.resource)}: it is one of {known}")
+    resource = ResourceType(asked.resource)
+    if not _IDS[resource].fullmatch(asked.id):
+        what = "a profile's id" if resource is ResourceType.PROFILE else "a pin's id"
+        form = (
+            "letters, digits, . _ -"
+            if resource is ResourceType.PROFILE
+            else "profile-pin:session:ID, profile-pin:workspace:ID or profile-pin:global"
+        )
+        return Rejected(reason="invalid_id", message=f"{_shown(asked.id)} is no id: {what} is {form}")
+    key = key_of(asked.place, str(resource), asked.id)
+    if (misplaced := _misplaced(key, owner=asked.owner)) is not None:
+        return misplaced
+    if asked.config is None:
+        return key, None
+    return _config(key, resource, asked.config)
+
+
+def _misplaced(key: ConfigKey, *, owner: bool) -> Rejected | None:
+    if key.place == EVERYWHERE:
+        if not owner:
+            return Rejected(reason="owner_only", message="what holds in every workspace its owner alone changes", kind="refused")
+        if key.resource == ResourceType.POLICY and key.id != pin_id(PinScope.GLOBAL):
+            return Rejected(reason="invalid_id", message="a session and a workspace are pinned in their workspace")
+    elif not _PLACE.fullmatch(key.place):
+        return Rejected(reason="invalid_workspace", message=f"{_shown(key.place)} is no workspace")
+    elif key.id.startswith(pin_id(PinScope.WORKSPACE) + ":") and key.id != pin_id(PinScope.WORKSPACE, key.place):
+        return Rejected(reason="invalid_id", message=f"in workspace {key.place} its own pin is {pin_id(PinScope.WORKSPACE, key.place)}")
+    return None
+
+
+def _config(key: ConfigKey, resource: ResourceType, given: Any) -> tuple[ConfigKey, bytes] | Rejected:
+    what = "profile" if resource is ResourceType.PROFILE else "pin"
+    try:
+        if len(json.dumps(given)) > CONFIG_BYTES:  # and whoever hands over what contains itself is told so here
+            return Rejected(reason="config_too_large", message=f"a config has at most {CONFIG_BYTES} bytes")
+        found = canonical(contract_of(resource).model_validate(given))
+        return key, json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    except ValidationError as error:
+        first = "; ".join(
+            f"{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False, include_url=False)[:3]
+        )
+        return Rejected(reason="invalid_config", message=f"it is no config of a {what}: {_shown(first, 400)}")
+    except (TypeError, ValueError, RecursionError) as error:
+        return Rejected(reason="invalid_config", message=f"it is no JSON: {type(error).__name__}")
+
+
+def _shown(text: object, chars: int = SHOWN_CHARS) -> str:
+    """Somebody's text as it may stand in a message, on one line."""
+    said = str(text)
+    return said[:chars] if said.isprintable() else ascii(said)[: chars + 2]

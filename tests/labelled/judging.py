@@ -33,6 +33,7 @@ from ordain.rules.answer import (
 )
 from ordain.rules.attach import (
     AnswerPending,
+    Attached,
     AttachFacts,
     AttachOutcome,
     NewRequest,
@@ -96,14 +97,14 @@ def shipped() -> Wording:
 def facts_of(row: Row, found: Cues, wording: Wording) -> AttachFacts:
     """The session that the message comes to: one thread that asks or works, or none."""
     if row["state"] == "idle":
-        return AttachFacts(cues=found)
+        return AttachFacts(cues=found, asks_back=True)
     asks = _expects(row)
     thread = ThreadFact(id=WORKING, status="in_progress", live=True)
     if asks is not None:
         fitting, takes = _fits(row, asks, found, wording), Takes.NOTHING if asks is ExpectedType.FREEFORM else Takes.UNCLEAR
         partial = partly(asks, found) if takes and not fitting else Partly.NO
         thread = msgspec.structs.replace(thread, status="waiting_for_user", asks=str(asks), fits=fitting, takes=takes, partly=partial)
-    return AttachFacts(cues=found, threads=(thread,), active=WORKING, at_work=1, open=1)
+    return AttachFacts(cues=found, threads=(thread,), active=WORKING, at_work=1, open=1, asks_back=True)
 
 
 def _expects(row: Row) -> ExpectedType | None:
@@ -168,7 +169,7 @@ class Figures:
         self._note("false refusal", row, value is False and "refusal" not in said)
         self._note("false choice", row, isinstance(value, str) and (not said & {"choice", "value"} or value != row.get("value")))
         self._note("stray turn", row, busy and isinstance(outcome, NewRequest) and not outcome.thread and not said & OWN_TURN)
-        stopped = isinstance(outcome, Override | Repair)
+        stopped = isinstance(outcome, Override) or (isinstance(outcome, Repair) and outcome.b.attached is Attached.OVERRIDE)
         self._note("false stop", row, stopped and not said & STOPPED)
         graded = max(found.stop, found.steer) >= 1 or found.hold
         self._note("stop without a graded steer", row, stopped and not graded)

@@ -2,13 +2,13 @@
 
 The precedence is fixed: override, then a nudge where there is something to ask after, then an answer that fits, then filler, else
 a new request. What could be read in two ways becomes a repair question whose two options are chosen here. A model's suggestion
-counts only where the wording leaves the class open, and only for a class that the session's state makes possible (RTE-03).
+counts only where the wording leaves the class open, and only for a class that the session's state makes possible (RTE-03). It stops
+nothing, overrides nothing and closes no question: what it takes for that is asked back (``asks_back``), or is a request of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -17,15 +17,19 @@ from ordain.contracts.policy import Policy
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attachment import (
     AnswerPending,
+    Attached,
     AttachReason,
     Barred,
     Edit,
     Filler,
+    MessageReading,
     NewRequest,
     Override,
+    Repair,
     SessionBusy,
     StatusNudge,
     ThreadFact,
+    Triage,
 )
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
@@ -40,28 +44,8 @@ SORTED_WORDS = 20
 """Most words of what a model may call a question after work, or nothing, where an engine tells what could be said of work at hand."""
 
 
-class Attached(StrEnum):
-    """The classes of a message (C5), and the two that postpone the choice."""
-
-    OVERRIDE = "override"
-    STATUS_NUDGE = "status_nudge"
-    ANSWER = "answer_to_pending"
-    FILLER = "filler"
-    NEW_REQUEST = "new_request"
-    REPAIR = "repair"
-    TRIAGE = "triage"
-
-
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
-
-
-class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One way to read an ambiguous message."""
-
-    attached: Attached
-    thread: int
-    stop: bool = False
 
 
 class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,6 +54,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
     question that is no longer open.
     ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
+    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said.
     """
 
     cues: Cues
@@ -88,17 +73,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: float = 0.0
     options: tuple[MessageReading, ...] = ()
     choice: str = ""
-
-
-class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
-    """Two readings, and the sender is asked which."""
-
-    a: MessageReading
-    b: MessageReading
-
-
-class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
-    """A model is asked for a suggestion first."""
+    asks_back: bool = False
 
 
 AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
@@ -332,7 +307,7 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
     match Attached(facts.suggests):
         case Attached.OVERRIDE:
             live = _named(facts, _stoppable(facts))
-            outcome = None if live is None else Override(thread=live, stop=_stops(facts.cues))
+            outcome = None if live is None else _suggested_override(facts, live)
         case Attached.STATUS_NUDGE:
             target = _target(facts)
             outcome = None if target is None else StatusNudge(thread=target)
@@ -344,7 +319,7 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
             outcome = _request(facts)[0]
     if outcome is None:
         return unsuggested, AttachReason.SUGGESTION_REJECTED
-    return outcome, AttachReason.SUGGESTED
+    return outcome, AttachReason.SUGGESTED_BACK if isinstance(outcome, Repair) else AttachReason.SUGGESTED
 
 
 def _stops(cues: Cues) -> bool:
@@ -352,12 +327,33 @@ def _stops(cues: Cues) -> bool:
     return (cues.hold or cues.stop >= 1) and cues.steer < 2 if cues.whole else cues.steer < 1
 
 
+def _suggested_override(facts: AttachFacts, thread: int) -> AttachOutcome:
+    """The sender says whether that was meant; what code itself reads as an order never comes here."""
+    stop = _stops(facts.cues)
+    if not facts.asks_back:
+        return Override(thread=thread, stop=stop)
+    return _meant(facts, MessageReading(attached=Attached.OVERRIDE, thread=thread, stop=stop))
+
+
+def _meant(facts: AttachFacts, reading: MessageReading) -> Repair:
+    """Did the sender mean this, or is it a request of its own?"""
+    return Repair(a=reading, b=MessageReading(attached=Attached.NEW_REQUEST, thread=getattr(_request(facts)[0], "thread", 0)))
+
+
 def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
-    """The words go to the run that asks; no model makes a yes, a no or a choice of them, so of these it is a condition."""
+    """No model makes a yes, a no or a choice of words, nor closes a question with them: they go back once, or the sender says what they are."""
     open_ = [one for one in facts.threads if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
     number = _named(facts, open_)
-    sorted_ = any(thread.id == number and thread.takes and not thread.fits for thread in open_)
-    return None if number is None else AnswerPending(thread=number, partly=Partly.CONDITION if sorted_ else Partly.NO)
+    thread = next((one for one in open_ if one.id == number), None)
+    if thread is None:
+        return None
+    if thread.fits:
+        return AnswerPending(thread=thread.id)
+    if not facts.asks_back:
+        return AnswerPending(thread=thread.id, partly=Partly.CONDITION if thread.takes else Partly.NO)
+    if thread.takes:
+        return AnswerPending(thread=thread.id, partly=Partly.LEANS) if thread.takes is Takes.UNCLEAR else None
+    return _meant(facts, MessageReading(attached=Attached.ANSWER, thread=thread.id))
 
 
 def _no_answer(facts: AttachFacts) -> AttachOutcome:

@@ -29,6 +29,10 @@ class AttachReason(Reason):
     CHOSEN = "attach.chosen", "The sender chose one of the two readings."
     ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
     SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
+    SUGGESTED_BACK = (
+        "attach.suggested_back",
+        "A model suggests that it stops or answers something: the sender is asked whether that was meant.",
+    )
     SUGGESTION_REJECTED = (
         "attach.suggestion_rejected",
         "A model's suggestion was missing, not possible here or not confident enough.",
@@ -38,6 +42,18 @@ class AttachReason(Reason):
     STALE_EDIT = "attach.stale_edit", "A later edit of the same message came before this one."
     SUPERSEDED = "attach.superseded", "An edit of this message came before it."
     BUSY = "attach.session_busy", "The session has as many unsettled turns as policy permits."
+
+
+class Attached(StrEnum):
+    """The classes of a message (C5), and the two that postpone the choice."""
+
+    OVERRIDE = "override"
+    STATUS_NUDGE = "status_nudge"
+    ANSWER = "answer_to_pending"
+    FILLER = "filler"
+    NEW_REQUEST = "new_request"
+    REPAIR = "repair"
+    TRIAGE = "triage"
 
 
 class Edit(StrEnum):
@@ -76,6 +92,14 @@ class ThreadFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     partly: Partly = Partly.NO
 
 
+class MessageReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One way to read an ambiguous message."""
+
+    attached: Attached
+    thread: int
+    stop: bool = False
+
+
 class Override(Struct, frozen=True, kw_only=True, tag="override"):
     """The thread's turns are interrupted; a successor follows. ``stop``: nothing new was ordered."""
 
@@ -104,6 +128,17 @@ class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
     """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one."""
 
     thread: int = 0
+
+
+class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
+    """Two readings, and the sender is asked which."""
+
+    a: MessageReading
+    b: MessageReading
+
+
+class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
+    """A model is asked for a suggestion first."""
 
 
 class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):

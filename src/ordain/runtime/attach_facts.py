@@ -68,6 +68,7 @@ def attach_facts(
         confidence=given.confidence,
         options=given.options,
         choice=given.choice,
+        asks_back=True,
     )
 
 

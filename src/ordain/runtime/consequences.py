@@ -218,6 +218,8 @@ class Consequences:
         return next(thread for thread in self._state.threads if thread.id == number)
 
     def _label(self, reading: MessageReading) -> str:
+        if reading.attached is Attached.NEW_REQUEST:
+            return "a request of its own"
         thread = self._thread(reading.thread)
         if reading.attached is Attached.ANSWER and thread.asked is not None:
             return f"answer “{thread.asked.text[:INTENT_CHARS]}” about “{thread.intent}”"

@@ -48,6 +48,10 @@ from ordain.wording.languages import shipped_table
 from ordain.wording.wording import Wording, compiled
 
 FILE: Final = Path(__file__).parent / "messages.jsonl"
+TRIED: Final = FILE.with_name("tried.jsonl")
+"""What somebody tried who wanted to be misread, as it was typed."""
+LANGUAGES: Final = FILE.with_name("languages.jsonl")
+"""Messages in five languages."""
 POLICY: Final = Policy(version=1)
 WORKING: Final = 1
 ORACLE: Final[Mapping[str, tuple[str, int]]] = {
@@ -74,9 +78,9 @@ class Mode(StrEnum):
 Row = Mapping[str, Any]
 
 
-def rows() -> list[Row]:
-    """Every labelled message."""
-    return [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+def rows(file: Path = FILE) -> list[Row]:
+    """Every labelled message of a set."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def held_out(row: Row) -> bool:
@@ -102,7 +106,8 @@ def facts_of(row: Row, found: Cues, wording: Wording) -> AttachFacts:
     thread = ThreadFact(id=WORKING, status="in_progress", live=True)
     if asks is not None:
         fitting, takes = _fits(row, asks, found, wording), Takes.NOTHING if asks is ExpectedType.FREEFORM else Takes.UNCLEAR
-        partial = partly(asks, found) if takes and not fitting else Partly.NO
+        given = AnswerInputs(text=row["text"], wording=wording, options=tuple(row.get("options", ())))
+        partial = partly(asks, found, given) if takes and not fitting else Partly.NO
         thread = msgspec.structs.replace(thread, status="waiting_for_user", asks=str(asks), fits=fitting, takes=takes, partly=partial)
     return AttachFacts(cues=found, threads=(thread,), active=WORKING, at_work=1, open=1, asks_back=True)
 

@@ -12,7 +12,8 @@ import pytest
 
 from ordain.contracts.policy import Policy
 from ordain.rules.answer import ExpectedType, fits
-from ordain.rules.attach import Attached, AttachFacts, Edit, ThreadFact, decide_attach
+from ordain.rules.attach import Attached, Edit, ThreadFact, decide_attach
+from ordain.rules.attachment import AttachFacts
 from ordain.wording.cues import Cues
 from ordain.wording.languages import shipped_table
 from ordain.wording.wording import Wording, compiled

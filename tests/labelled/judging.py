@@ -31,22 +31,17 @@ from ordain.rules.answer import (
     partly,
     whole_answer,
 )
-from ordain.rules.attach import (
-    AnswerPending,
-    AttachFacts,
-    AttachOutcome,
-    NewRequest,
-    Override,
-    Repair,
-    ThreadFact,
-    Triage,
-    decide_attach,
-)
+from ordain.rules.attach import AnswerPending, Attached, AttachOutcome, NewRequest, Override, Repair, ThreadFact, Triage, decide_attach
+from ordain.rules.attachment import AttachFacts
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.languages import shipped_table
 from ordain.wording.wording import Wording, compiled
 
 FILE: Final = Path(__file__).parent / "messages.jsonl"
+TRIED: Final = FILE.with_name("tried.jsonl")
+"""What somebody tried who wanted to be misread, as it was typed."""
+LANGUAGES: Final = FILE.with_name("languages.jsonl")
+"""Messages in five languages."""
 POLICY: Final = Policy(version=1)
 WORKING: Final = 1
 ORACLE: Final[Mapping[str, tuple[str, int]]] = {
@@ -73,9 +68,9 @@ class Mode(StrEnum):
 Row = Mapping[str, Any]
 
 
-def rows() -> list[Row]:
-    """Every labelled message."""
-    return [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+def rows(file: Path = FILE) -> list[Row]:
+    """Every labelled message of a set."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def held_out(row: Row) -> bool:
@@ -96,14 +91,15 @@ def shipped() -> Wording:
 def facts_of(row: Row, found: Cues, wording: Wording) -> AttachFacts:
     """The session that the message comes to: one thread that asks or works, or none."""
     if row["state"] == "idle":
-        return AttachFacts(cues=found)
+        return AttachFacts(cues=found, asks_back=True)
     asks = _expects(row)
     thread = ThreadFact(id=WORKING, status="in_progress", live=True)
     if asks is not None:
         fitting, takes = _fits(row, asks, found, wording), Takes.NOTHING if asks is ExpectedType.FREEFORM else Takes.UNCLEAR
-        partial = partly(asks, found) if takes and not fitting else Partly.NO
+        given = AnswerInputs(text=row["text"], wording=wording, options=tuple(row.get("options", ())))
+        partial = partly(asks, found, given) if takes and not fitting else Partly.NO
         thread = msgspec.structs.replace(thread, status="waiting_for_user", asks=str(asks), fits=fitting, takes=takes, partly=partial)
-    return AttachFacts(cues=found, threads=(thread,), active=WORKING, at_work=1, open=1)
+    return AttachFacts(cues=found, threads=(thread,), active=WORKING, at_work=1, open=1, asks_back=True)
 
 
 def _expects(row: Row) -> ExpectedType | None:
@@ -168,7 +164,7 @@ class Figures:
         self._note("false refusal", row, value is False and "refusal" not in said)
         self._note("false choice", row, isinstance(value, str) and (not said & {"choice", "value"} or value != row.get("value")))
         self._note("stray turn", row, busy and isinstance(outcome, NewRequest) and not outcome.thread and not said & OWN_TURN)
-        stopped = isinstance(outcome, Override | Repair)
+        stopped = isinstance(outcome, Override) or (isinstance(outcome, Repair) and outcome.b.attached is Attached.OVERRIDE)
         self._note("false stop", row, stopped and not said & STOPPED)
         graded = max(found.stop, found.steer) >= 1 or found.hold
         self._note("stop without a graded steer", row, stopped and not graded)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -81,8 +80,10 @@ def _all(transcript: TranscriptReader, session: str, parts: Sequence[tuple[int, 
         return [transcript(session, first, last) for first, last in parts]
     except JournalError:  # bound to no name: an error that a frame of its own traceback holds is a cycle, with all that those frames hold
         for first, last in parts:
-            with suppress(JournalError):
+            try:
                 transcript(session, first, last)
+            except JournalError:
+                continue
         raise
 
 

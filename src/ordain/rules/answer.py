@@ -129,7 +129,7 @@ def decide_answer(facts: AnswerFacts, inputs: AnswerInputs, policy: Policy) -> D
     if whole is not None:
         return Decision(outcome=whole, reason=AnswerReason.FITS)
     takes = Takes.NOTHING if facts.takes is UNSET else Takes(facts.takes)
-    said = Partly(facts.sorted) if facts.sorted in (Partly.LEANS, Partly.CONDITION) else partly(expects, found)
+    said = Partly(facts.sorted) if facts.sorted in (Partly.LEANS, Partly.CONDITION) else partly(expects, found, inputs)
     if takes is not Takes.NOTHING and said is Partly.CONDITION:
         return Decision(outcome=Conditional(), reason=AnswerReason.CONDITION)
     if takes is Takes.UNCLEAR and said is Partly.LEANS:
@@ -157,9 +157,16 @@ def whole_answer(expects: ExpectedType, inputs: AnswerInputs, found: Cues) -> An
             return AsSaid(kind=expects) if fits(expects, found) else None
 
 
-def partly(expects: ExpectedType, found: Cues) -> Partly:
-    """What an answer that is none whole is to a question of this kind."""
-    return found.partly if expects in SORTED else Partly.NO
+def partly(expects: ExpectedType, found: Cues, inputs: AnswerInputs | None = None) -> Partly:
+    """What an answer that is none whole is to a question of this kind; what speaks of an option without choosing one is said to the question.
+
+    Options are known from ``inputs`` alone.
+    """
+    if expects not in SORTED:
+        return Partly.NO
+    if inputs is None or found.partly is not Partly.MAYBE or expects is not ExpectedType.OPTION or found.question or found.order:
+        return found.partly
+    return Partly.LEANS if inputs.wording.mentions(inputs.text, inputs.options) else found.partly
 
 
 def fits(expected: ExpectedType, found: Cues) -> bool:

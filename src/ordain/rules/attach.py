@@ -2,7 +2,8 @@
 
 The precedence is fixed: override, then a nudge where there is something to ask after, then an answer that fits, then filler, else
 a new request. What could be read in two ways becomes a repair question whose two options are chosen here. A model's suggestion
-counts only where the wording leaves the class open, and only for a class that the session's state makes possible (RTE-03).
+counts only where the wording leaves the class open, and only for a class that the session's state makes possible (RTE-03). It stops
+nothing, overrides nothing and closes no question: what it takes for that is asked back (``asks_back``), or is a request of its own.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from ordain.contracts.policy import Policy
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attachment import (
     AnswerPending,
     Attached,
+    AttachFacts,
     AttachReason,
     Barred,
     Edit,
@@ -45,34 +45,6 @@ SORTED_WORDS = 20
 
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
-
-
-class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Features of the message and of the session as read inside the write transaction. ``threads``: those that the message refers to, then live ones, then the most recently touched.
-
-    ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
-    question that is no longer open.
-    ``approvals`` are the places in ``threads`` of those that wait for an approver.
-    ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
-    """
-
-    cues: Cues
-    threads: tuple[ThreadFact, ...] = ()
-    approvals: tuple[int, ...] = ()
-    active: int = 0
-    anchor: int = 0
-    asked: bool = False
-    closed: bool = False
-    explicit: bool = False
-    at_work: int = 0
-    open: int = 0
-    edit: Edit = Edit.NONE
-    may_ask: bool = False
-    suggests: str = ""
-    suggested_thread: int = 0
-    confidence: float = 0.0
-    options: tuple[MessageReading, ...] = ()
-    choice: str = ""
 
 
 AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy
@@ -322,7 +294,7 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
     match Attached(facts.suggests):
         case Attached.OVERRIDE:
             live = _named(facts, _stoppable(facts))
-            outcome = None if live is None else Override(thread=live, stop=_stops(facts.cues))
+            outcome = None if live is None else _suggested_override(facts, live)
         case Attached.STATUS_NUDGE:
             target = _target(facts)
             outcome = None if target is None else StatusNudge(thread=target)
@@ -334,7 +306,7 @@ def _suggested(facts: AttachFacts, policy: Policy) -> AttachVerdict:
             outcome = _request(facts)[0]
     if outcome is None:
         return unsuggested, AttachReason.SUGGESTION_REJECTED
-    return outcome, AttachReason.SUGGESTED
+    return outcome, AttachReason.SUGGESTED_BACK if isinstance(outcome, Repair) else AttachReason.SUGGESTED
 
 
 def _stops(cues: Cues) -> bool:
@@ -342,12 +314,33 @@ def _stops(cues: Cues) -> bool:
     return (cues.hold or cues.stop >= 1) and cues.steer < 2 if cues.whole else cues.steer < 1
 
 
+def _suggested_override(facts: AttachFacts, thread: int) -> AttachOutcome:
+    """The sender says whether that was meant; what code itself reads as an order never comes here."""
+    stop = _stops(facts.cues)
+    if not facts.asks_back:
+        return Override(thread=thread, stop=stop)
+    return _meant(facts, MessageReading(attached=Attached.OVERRIDE, thread=thread, stop=stop))
+
+
+def _meant(facts: AttachFacts, reading: MessageReading) -> Repair:
+    """Did the sender mean this, or is it a request of its own?"""
+    return Repair(a=reading, b=MessageReading(attached=Attached.NEW_REQUEST, thread=getattr(_request(facts)[0], "thread", 0)))
+
+
 def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
-    """The words go to the run that asks; no model makes a yes, a no or a choice of them, so of these it is a condition."""
+    """No model makes a yes, a no or a choice of words, nor closes a question with them: they go back once, or the sender says what they are."""
     open_ = [one for one in facts.threads if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
     number = _named(facts, open_)
-    sorted_ = any(thread.id == number and thread.takes and not thread.fits for thread in open_)
-    return None if number is None else AnswerPending(thread=number, partly=Partly.CONDITION if sorted_ else Partly.NO)
+    thread = next((one for one in open_ if one.id == number), None)
+    if thread is None:
+        return None
+    if thread.fits:
+        return AnswerPending(thread=thread.id)
+    if not facts.asks_back:
+        return AnswerPending(thread=thread.id, partly=Partly.CONDITION if thread.takes else Partly.NO)
+    if thread.takes:
+        return AnswerPending(thread=thread.id, partly=Partly.LEANS) if thread.takes is Takes.UNCLEAR else None
+    return _meant(facts, MessageReading(attached=Attached.ANSWER, thread=thread.id))
 
 
 def _no_answer(facts: AttachFacts) -> AttachOutcome:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ordain.rules.answer import Takes
 from ordain.rules.reasons import Reason
-from ordain.wording.cues import Partly
+from ordain.wording.cues import Cues, Partly
 
 
 class AttachReason(Reason):
@@ -33,6 +33,10 @@ class AttachReason(Reason):
     CHOSEN = "attach.chosen", "The sender chose one of the two readings."
     ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
     SUGGESTED = "attach.suggested", "A model's suggestion, possible here and confident enough."
+    SUGGESTED_BACK = (
+        "attach.suggested_back",
+        "A model suggests that it stops or answers something: the sender is asked whether that was meant.",
+    )
     SUGGESTION_REJECTED = (
         "attach.suggestion_rejected",
         "A model's suggestion was missing, not possible here or not confident enough.",
@@ -143,3 +147,33 @@ class Triage(Struct, frozen=True, kw_only=True, tag="triage"):
 
 class SessionBusy(Struct, frozen=True, kw_only=True, tag="session_busy"):
     """The message is not accepted: as many turns as policy permits are unsettled."""
+
+
+class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Features of the message and of the session as read inside the write transaction. ``threads``: those that the message refers to, then live ones, then the most recently touched.
+
+    ``anchor`` is the thread of the message replied to (0: none); ``asked``: that message is the open question itself, ``closed``: it is a
+    question that is no longer open.
+    ``approvals`` are the places in ``threads`` of those that wait for an approver.
+    ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
+    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said.
+    """
+
+    cues: Cues
+    threads: tuple[ThreadFact, ...] = ()
+    approvals: tuple[int, ...] = ()
+    active: int = 0
+    anchor: int = 0
+    asked: bool = False
+    closed: bool = False
+    explicit: bool = False
+    at_work: int = 0
+    open: int = 0
+    edit: Edit = Edit.NONE
+    may_ask: bool = False
+    suggests: str = ""
+    suggested_thread: int = 0
+    confidence: float = 0.0
+    options: tuple[MessageReading, ...] = ()
+    choice: str = ""
+    asks_back: bool = False

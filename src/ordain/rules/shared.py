@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.rules.attach import ATTACH, AttachFacts
+from ordain.rules.attach import ATTACH
+from ordain.rules.attachment import AttachFacts
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Rule
 from ordain.rules.grant import GRANT, GrantFacts, GrantTaken

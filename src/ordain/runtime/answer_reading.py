@@ -52,7 +52,7 @@ class AnswerReading:
         wording = self._wording(asked)
         if wording is None or not asked.takes or self.fits(asked):
             return Partly.NO
-        return partly(ExpectedType(asked.expects), self._found(wording))
+        return partly(ExpectedType(asked.expects), self._found(wording), self._inputs(asked, wording))
 
     def value(self, asked: OpenQuestion) -> object:
         """What the run will find that the message comes to, None where that is nothing."""

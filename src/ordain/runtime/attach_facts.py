@@ -8,8 +8,8 @@ from ordain.contracts.policy import Policy
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import SessionState
 from ordain.rules.answer import Takes
-from ordain.rules.attach import THREADS_MAX, Attached, AttachFacts, MessageReading
-from ordain.rules.attachment import Barred, Edit, ThreadFact
+from ordain.rules.attach import THREADS_MAX, Attached, MessageReading
+from ordain.rules.attachment import AttachFacts, Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.message_entry import Received
 from ordain.wording.cues import Partly
@@ -69,6 +69,7 @@ def attach_facts(
         confidence=given.confidence,
         options=given.options,
         choice=given.choice,
+        asks_back=True,
     )
 
 

@@ -23,8 +23,8 @@ from ordain.ports.sessions import Entry, EntryKind
 from ordain.ports.shared import AccountsRead, GrantsRead, RowRead, SessionRead, SessionState, SharedRead
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
-from ordain.rules.attach import ATTACH, POSTPONED, AttachFacts, MessageReading
-from ordain.rules.attachment import Filler, SessionBusy
+from ordain.rules.attach import ATTACH, POSTPONED, MessageReading
+from ordain.rules.attachment import AttachFacts, Filler, SessionBusy
 from ordain.rules.bounds import beyond, bounds_of, outside
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision

@@ -20,8 +20,8 @@ from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
-from ordain.rules.attach import ATTACH, Attached, AttachFacts, AttachOutcome, MessageReading, Repair, Triage, inline
-from ordain.rules.attachment import AnswerPending, Filler, NewRequest, Override, SessionBusy, StatusNudge
+from ordain.rules.attach import ATTACH, Attached, AttachOutcome, MessageReading, Repair, Triage, inline
+from ordain.rules.attachment import AnswerPending, AttachFacts, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
 from ordain.rules.profile import profiled_by
 from ordain.runtime.answer_reading import AnswerReading
@@ -220,6 +220,8 @@ class Consequences:
         return next(thread for thread in self._state.threads if thread.id == number)
 
     def _label(self, reading: MessageReading) -> str:
+        if reading.attached is Attached.NEW_REQUEST:
+            return "a request of its own"
         thread = self._thread(reading.thread)
         if reading.attached is Attached.ANSWER and thread.asked is not None:
             return f"answer “{thread.asked.text[:INTENT_CHARS]}” about “{thread.intent}”"

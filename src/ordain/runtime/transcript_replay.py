@@ -19,7 +19,8 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt, JournalError
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
-from ordain.rules.attach import ATTACH, Attached, AttachFacts
+from ordain.rules.attach import ATTACH, Attached
+from ordain.rules.attachment import AttachFacts
 from ordain.runtime.entries import message_id
 from ordain.runtime.replay import Difference, short
 from ordain.runtime.store_replay import LedgerKnows

@@ -22,8 +22,8 @@ from ordain.journal.records import RecordKind
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import ANSWER, AnswerInputs, ExpectedType, fits, partly
-from ordain.rules.attach import ATTACH, AttachFacts
-from ordain.rules.attachment import ThreadFact
+from ordain.rules.attach import ATTACH
+from ordain.rules.attachment import AttachFacts, ThreadFact
 from ordain.rules.decision import Decision, Rule
 from ordain.runtime.beyond import Rereading
 from ordain.runtime.diff import Flip, note

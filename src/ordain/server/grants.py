@@ -24,7 +24,7 @@ from ordain.server.shapes import CamelView, Moment
 from ordain.server.workspaces import Workspace
 
 LISTED = 200
-TargetName = Annotated[str, Field(min_length=1, max_length=500)]
+GrantTarget = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class GrantScopeView(CamelView, frozen=True):
@@ -70,8 +70,8 @@ class GrantPage(CamelView, frozen=True):
 class BoundsGiven(Camel):
     """Bounds of the calls of one verb, or of all that a glob names; what is absent bounds nothing."""
 
-    domains_allowlist: list[TargetName] | None = Field(default=None, max_length=LISTED)
-    paths: list[TargetName] | None = Field(default=None, max_length=LISTED)
+    domains_allowlist: list[GrantTarget] | None = Field(default=None, max_length=LISTED)
+    paths: list[GrantTarget] | None = Field(default=None, max_length=LISTED)
     max_amount: int | None = Field(default=None, ge=0, le=2**53)
     max_calls: int | None = Field(default=None, ge=0, le=2**53)
 
@@ -89,7 +89,7 @@ class ScopeGiven(Camel):
     """What a grant is to be for."""
 
     capabilities: list[VerbName] = Field(min_length=1, max_length=CAPABILITIES_MAX, description="Verb ids and globs.")
-    targets: list[TargetName] | None = Field(default=None, max_length=LISTED, description="The only recipients and targets; null: any.")
+    targets: list[GrantTarget] | None = Field(default=None, max_length=LISTED, description="The only recipients and targets; null: any.")
     constraints: dict[VerbName, BoundsGiven] = Field(default={}, max_length=CAPABILITIES_MAX)
 
 

@@ -31,18 +31,15 @@ from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number,
 
 RECENT_THREADS = 6
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
-_THREAD = "SELECT id, status, intent, run, asked, slots, last_error, touched_at FROM threads"
+_THREAD_NAMES = "id, status, intent, run, asked, slots, last_error, touched_at"
+_THREAD = f"SELECT {_THREAD_NAMES} FROM threads"  # noqa: S608 - our own columns
 _KEYLESS = "SELECT s.no, u.key IS NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?"
-_THREAD_COLUMNS: RowColumns = (
-    *(
-        ("id", is_number),
-        ("status", is_text),
-        ("intent", is_text),
-        ("run", is_text),
-        ("asked", or_none(is_text)),
-        ("slots", or_none(is_text)),
-    ),
-    *(("last_error", or_none(is_text)), ("touched_at", is_moment)),
+_THREAD_COLUMNS: RowColumns = tuple(
+    zip(
+        _THREAD_NAMES.split(", "),
+        (is_number, is_text, is_text, is_text, or_none(is_text), or_none(is_text), or_none(is_text), is_moment),
+        strict=True,
+    )
 )
 _INSERT = (
     "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor,"

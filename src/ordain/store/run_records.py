@@ -49,12 +49,37 @@ _ROW_BYTES = (
 )
 """24: a record's numbers and its row's own header."""
 _LAST = 2**63 - 1
-_WHERE: RowColumns = (
-    *(("id", is_text), ("flow", is_text), ("flow_version", is_number), ("catalog", is_text), ("workspace", is_text), ("subject", is_text)),
-    *(("key", or_none(is_key)), ("status", is_text), ("reason", is_text), ("parent", or_none(is_text)), ("parent_addr", is_number)),
-    *(("child", is_number), ("root", is_text), ("resumes", is_number), ("wake_at", or_none(is_moment)), ("created_at", is_moment)),
-    *(("ended_at", or_none(is_moment)), ("no", is_number), ("session", or_none(is_text)), ("thread", or_none(_is_thread))),
-    *(("head_seq", is_number), ("epoch", is_number), ("holder", is_number)),
+_NAMES = "id flow flow_version catalog workspace subject key status reason parent parent_addr child root resumes wake_at created_at ended_at no session thread head_seq epoch holder"
+_WHERE: RowColumns = tuple(
+    zip(
+        _NAMES.split(),
+        (
+            is_text,
+            is_text,
+            is_number,
+            is_text,
+            is_text,
+            is_text,
+            or_none(is_key),
+            is_text,
+            is_text,
+            or_none(is_text),
+            is_number,
+            is_number,
+            is_text,
+            is_number,
+            or_none(is_moment),
+            is_moment,
+            or_none(is_moment),
+            is_number,
+            or_none(is_text),
+            or_none(_is_thread),
+            is_number,
+            is_number,
+            is_number,
+        ),
+        strict=True,
+    )
 )
 _STANDS = (4, 12, 18, 19, 21, 22)
 """Of these, what says where it stands."""

@@ -14,6 +14,8 @@ from ordain.wording.engine_2.reading import LISTS as LISTS_2
 from ordain.wording.engine_2.reading import ClosedReading
 from ordain.wording.engine_3.reading import LISTS as LISTS_3
 from ordain.wording.engine_3.reading import WholeReading
+from ordain.wording.engine_4.reading import LISTS as LISTS_4
+from ordain.wording.engine_4.reading import ClearReading
 from ordain.wording.table import Table
 
 
@@ -78,6 +80,13 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         lists=LISTS_3,
         keys=keys,
         compile=WholeReading,
+    ),
+    4: WordingEngine(
+        number=4,
+        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
+        lists=LISTS_4,
+        keys=keys,
+        compile=ClearReading,
     ),
 }
 NEWEST: Final = max(ENGINES)

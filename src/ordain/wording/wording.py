@@ -16,6 +16,8 @@ from ordain.wording.table import Table
 
 COMPILED_MAX = 8
 """Wordings kept compiled, of 4 MB each."""
+MENTIONING = 4
+"""The first engine that says whether a text speaks of what was offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,8 @@ class Wording:
         return self.reader.chosen(text, options) if isinstance(self.reader, Choosing) else self.reader.cues(text).choice
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
-        """Whether a text has a word of one of the options, as engines from 3 on see it."""
-        return isinstance(self.reader, Choosing) and self.reader.mentions(text, options)
+        """Whether a text has a word of one of the options, as engines from 4 on see it: what engine 3 read was not asked."""
+        return self.engine >= MENTIONING and isinstance(self.reader, Choosing) and self.reader.mentions(text, options)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The text as its engine sees it: known phrases and unknown words, each with the name of its sign."""

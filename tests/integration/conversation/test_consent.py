@@ -113,16 +113,56 @@ async def test_a_condition_reaches_the_run_as_text(text: str, back: bool) -> Non
 @pytest.mark.parametrize("says", ["override", "status_nudge", "answer_to_pending", "filler", "new_request"])
 @pytest.mark.parametrize("text", ["sure I'll check with my boss first", "Klar ist hier erstmal gar nichts."])
 async def test_no_model_makes_a_consent(says: str, text: str) -> None:
-    """Whatever a model calls it, it is a condition, another matter or no answer, and the run that asked is granted nothing."""
+    """Whatever a model calls it, it goes back or is another matter: the run that asked is granted nothing and goes on asking."""
     async with House(script=ASKING.on("triage", suggests(says, thread=1)), policy={"attach": {"ask": "local"}}) as house:
         await question(house)
-        said = await house.send(text)
+        await house.send(text)
         await house.quiet()
         assert slots(house)[0] == {}
-        if house.so_far(said).reason == "attach.suggested" and says == "answer_to_pending":
-            assert told(house) == (Status.COMPLETED, {"answer": text, "value": None})
-        else:
-            assert house.query("SELECT status FROM runs WHERE flow = 'question'") == [(Status.WAITING,)]
+        assert house.query("SELECT status FROM runs WHERE flow = 'question'") == [(Status.WAITING,)]
+        lawful(house.ordain)
+
+
+SUGGESTING = script_of(holds("slowly")).on("triage", suggests("override", thread=1))
+
+
+@pytest.mark.parametrize("text", ["good morning everyone", "use of commas in English", "the other supplier"])
+async def test_a_model_overrides_nothing(text: str) -> None:
+    """A suggested override never reaches the work that runs: the sender is asked at most, and a request of its own is served beside it."""
+    async with House(script=SUGGESTING, policy={"attach": {"ask": "local"}}) as house:
+        working = await house.send("please work slowly on the report", mode="agent")
+        await house.until("the model is at work", lambda: house.puppet.held)
+        said = await house.send(text)
+        await house.until("it is placed", lambda: house.so_far(said).attached not in ("", "triage"))
+        assert house.so_far(said).attached in ("repair", "new_request")
+        house.puppet.let_go()
+        done = await house.told(working)
+        assert done.reply is not None
+        assert done.reply.ok
+        lawful(house.ordain)
+
+
+@pytest.mark.parametrize(("choice", "attached"), [("A", "override"), ("B", "new_request")])
+async def test_a_suggested_override_is_the_senders_choice(choice: str, attached: str) -> None:
+    """What was suggested is asked as A, a request of its own as B; the letter decides what happens to the work."""
+    async with House(script=SUGGESTING, policy={"attach": {"ask": "local"}}) as house:
+        working = await house.send("please work slowly on the report", mode="agent")
+        await house.until("the model is at work", lambda: house.puppet.held)
+        said = await house.send("the other supplier")
+        await house.until("the sender is asked", lambda: house.so_far(said).question)
+        question = house.so_far(said).question
+        assert question is not None
+        assert house.so_far(said).reason == "attach.suggested_back"
+        assert [option.label for option in question.options] == ["change “please work slowly on the report”", "a request of its own"]
+        await house.send(choice)
+        await house.until("it is chosen", lambda: house.so_far(said).attached == attached)
+        if choice == "B":
+            house.puppet.let_go()
+        done = await house.told(working)
+        assert done.reply is not None
+        assert done.reply.ok is (choice == "B")
+        house.puppet.let_go()
+        await house.quiet()
         lawful(house.ordain)
 
 

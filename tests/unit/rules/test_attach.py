@@ -15,7 +15,6 @@ from ordain.rules.attach import (
     THREADS_MAX,
     AnswerPending,
     Attached,
-    AttachFacts,
     AttachOutcome,
     AttachReason,
     Barred,
@@ -32,6 +31,7 @@ from ordain.rules.attach import (
     inline,
     possible,
 )
+from ordain.rules.attachment import AttachFacts
 from ordain.rules.decision import FACTS_BYTES
 from ordain.rules.reasons import Reason
 from ordain.wording.cues import Cues, Partly
@@ -112,6 +112,7 @@ def states(draw: st.DrawFn, *, plain: bool = False) -> AttachFacts:
         confidence=draw(st.floats(0, 1)),
         options=options,
         choice=draw(st.sampled_from(["A", "B"])) if options else "",
+        asks_back=draw(st.booleans()),
     )
 
 
@@ -282,6 +283,23 @@ def test_a_suggestion_chooses_only_what_is_possible(facts: AttachFacts, policy: 
         assert attach(silent, policy)[0] == outcome
 
 
+@given(states(), policies)
+def test_a_suggestion_alone_stops_and_closes_nothing(facts: AttachFacts, policy: Policy) -> None:
+    """What a model takes for an override is asked back; it closes no question but by an answer that code reads, or one that goes back itself."""
+    facts = msgspec.structs.replace(facts, asks_back=True)
+    outcome, reason = attach(facts, policy)
+    if reason not in (AttachReason.SUGGESTED, AttachReason.SUGGESTED_BACK):
+        return
+    assert not isinstance(outcome, Override)
+    if isinstance(outcome, AnswerPending):
+        asking = next(thread for thread in facts.threads if thread.id == outcome.thread)
+        assert asking.fits or (outcome.partly is Partly.LEANS and asking.takes is Takes.UNCLEAR)
+    if isinstance(outcome, Repair):
+        assert outcome.b.attached is Attached.NEW_REQUEST
+        assert outcome.a.attached in (Attached.OVERRIDE, Attached.ANSWER)
+        assert reason is AttachReason.SUGGESTED_BACK
+
+
 @given(states(), policies, st.floats(0, 1))
 def test_a_less_sure_suggestion_never_counts_more(facts: AttachFacts, policy: Policy, lower: float) -> None:
     """Monotone: what is rejected at one confidence is rejected at a lower one."""
@@ -373,6 +391,7 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
         at_work=64,
         open=256,
         edit=max(Edit, key=len),
+        asks_back=True,
     )
     option = MessageReading(attached=Attached.ANSWER, thread=number, stop=True)
     chosen = msgspec.structs.replace(facts, options=(option, option), choice="B")
@@ -449,6 +468,51 @@ def test_what_a_suggested_override_does(cues: Cues, outcome: AttachOutcome) -> N
         confidence=1.0,
     )
     assert decided(ATTACH, facts, None, Policy(version=1)).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("cues", "stop"),
+    [(Cues(words=5, whole=True, steer=1), False), (Cues(words=5, whole=True, stop=1), True), (Cues(words=2, stop=1), True)],
+)
+def test_a_suggested_override_is_asked_back(cues: Cues, stop: bool) -> None:
+    """The sender says whether the work was meant or the message is a request of its own; what is chosen then happens."""
+    working = ThreadFact(id=2, status="in_progress", live=True)
+    facts = AttachFacts(cues=cues, threads=(working,), suggests="override", suggested_thread=2, confidence=1.0, asks_back=True)
+    decision = decided(ATTACH, facts, None, Policy(version=1))
+    meant = MessageReading(attached=Attached.OVERRIDE, thread=2, stop=stop)
+    alone = MessageReading(attached=Attached.NEW_REQUEST, thread=0)
+    assert (decision.outcome, decision.reason) == (Repair(a=meant, b=alone), AttachReason.SUGGESTED_BACK)
+    for choice, outcome in (("A", Override(thread=2, stop=stop)), ("B", NewRequest())):
+        chosen = AttachFacts(cues=cues, threads=(working,), options=(meant, alone), choice=choice, asks_back=True)
+        assert decided(ATTACH, chosen, None, Policy(version=1)).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("takes", "outcome"),
+    [(Takes.UNCLEAR, AnswerPending(thread=1, partly=Partly.LEANS)), (Takes.CONDITION, NewRequest())],
+)
+def test_a_suggested_answer_goes_back_once(takes: Takes, outcome: AttachOutcome) -> None:
+    """A question that wants a yes, a no or an option is not closed without one; where it went back already it stays open."""
+    facts = AttachFacts(
+        cues=Cues(words=5, whole=True),
+        threads=(_asking(takes, Partly.MAYBE),),
+        suggests="answer_to_pending",
+        confidence=1.0,
+        asks_back=True,
+    )
+    assert decided(ATTACH, facts, None, Policy(version=1)).outcome == outcome
+
+
+def test_a_suggested_free_answer_is_asked_back() -> None:
+    """What asks or orders something is the answer to a free question only where its sender says so."""
+    free = ThreadFact(id=1, status="waiting_for_user", live=True, asks=str(ExpectedType.FREEFORM))
+    facts = AttachFacts(
+        cues=Cues(words=5, whole=True, question=True), threads=(free,), suggests="answer_to_pending", confidence=1.0, asks_back=True
+    )
+    meant, alone = MessageReading(attached=Attached.ANSWER, thread=1), MessageReading(attached=Attached.NEW_REQUEST, thread=0)
+    assert decided(ATTACH, facts, None, Policy(version=1)).outcome == Repair(a=meant, b=alone)
+    chosen = AttachFacts(cues=Cues(words=5), threads=(free,), options=(meant, alone), choice="A", asks_back=True)
+    assert decided(ATTACH, chosen, None, Policy(version=1)).outcome == AnswerPending(thread=1)
 
 
 def test_of_many_questions_two_are_offered() -> None:

@@ -15,7 +15,7 @@ from ordain.flows.accounts import shared_accounts
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Serves
 from ordain.flows.triage.kind import TRIAGE
-from ordain.rules.attach import AttachFacts
+from ordain.rules.attachment import AttachFacts
 from ordain.testing import ScriptedEffects, Standing, catalog_of, claimed, kind_of
 from ordain.wording.cues import Cues
 

@@ -19,7 +19,6 @@ from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun
 from ordain.rules.attach import (
     AnswerPending,
     Attached,
-    AttachFacts,
     AttachReason,
     Filler,
     MessageReading,
@@ -30,6 +29,7 @@ from ordain.rules.attach import (
     StatusNudge,
     Triage,
 )
+from ordain.rules.attachment import AttachFacts
 from ordain.rules.decision import Decision
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.message_entry import message_of

@@ -162,9 +162,7 @@ def test_a_bare_wait_holds(text: str) -> None:
     assert WORDING.cues(text).hold
 
 
-@pytest.mark.parametrize(
-    "text", ["wait for the bus", "wait?", "undo the change in my tax form", "no wait, yes", "whoa", "can't wait", "Pausenbrot"]
-)
+@pytest.mark.parametrize("text", ["wait for the bus", "undo the change in my tax form", "no wait, yes", "whoa", "can't wait", "Pausenbrot"])
 def test_a_wait_with_matter_of_its_own_holds_nothing(text: str) -> None:
     """It is about something."""
     assert not WORDING.cues(text).hold

@@ -10,7 +10,8 @@ from ordain.flows.commission import MessageFacts, MessageIds
 from ordain.flows.triage.kind import TRIAGE
 from ordain.flows.triage.request import TriageInput, TriageOutput
 from ordain.journal.records import Status
-from ordain.rules.attach import Attached, AttachFacts, MessageReading, ThreadFact
+from ordain.rules.attach import Attached, MessageReading, ThreadFact
+from ordain.rules.attachment import AttachFacts
 from ordain.rules.spend import Spend
 from ordain.testing import Played, Standing, answered, carved, claimed, expired, fails, interrupt, read, says, suggests, unread
 from ordain.wording.cues import Cues

@@ -1,0 +1,130 @@
+"""Bare stops in more guises, and corrections in closed forms: what of a message is read as an order to work that runs, beyond engine 3.
+
+A stop may be read generously: asked (*stop?*), spelled out (*s t o p*), behind an exclamation (*oh god stop*). A correction names a figure or a day
+for the one that runs (*no, 10 percent*), or both what was and what is to be (*not Ann, Bob*); the words around it are closed. All else stops nothing.
+"""
+
+# ruff: noqa: RUF001 (question marks of many scripts)
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import structs
+
+from ordain.wording.cues import Cues
+from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.patterns import any_of
+from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.signs import Sign
+from ordain.wording.table import Table
+
+AMENDING: Final = "amending"
+REVERSALS: Final = "reversals"
+EXCLAMATIONS: Final = "exclamations"
+STOPS: Final = "stops"
+LISTS: Final = frozenset({AMENDING, REVERSALS, EXCLAMATIONS, STOPS})
+"""What makes a figure behind it another one for work that runs (*use*, *typo*, *with*); whole corrections (*the other way round*); what is cried before a stop; whole
+messages that stop, beyond the phrases of that sign."""
+SPELLED_MAX: Final = 24
+_ASKED: Final = re.compile(r"[\s!.]*[?？؟][\s!.?？؟]*$")
+_SPELLED: Final = re.compile(r"[^\W\d_](?:[ .-][^\W\d_]){2,}[\s.!]*")
+_KEYS: Final = frozenset({"^c", "ctrl-c", "ctrl+c", "strg+c", "strg-c"})
+_STARRED: Final = re.compile(r"\*(?=\S)[^*?\n]+")
+_STARRED_WORDS: Final = 3
+_BREAK: Final = Sign.COMMA
+_SMALL: Final = f"[{any_of(Sign.IT, Sign.THE, Sign.BE, Sign.WITH)}]{{0,2}}"
+_FIGURE: Final = rf"{_SMALL}(?:{Sign.NUMBER}{{1,2}}(?:{Sign.WITH}?{Sign.OWN})?{Sign.WITH}?|[{Sign.DATE}]{{1,2}})"
+_END: Final = f"[{any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.THANKS)}]*$"
+_WRONG: Final = any_of(Sign.NO, Sign.NO_OR_NOT, Sign.NEGATIVE, Sign.NEEDLESS, Sign.MEANT)
+_NOT: Final = any_of(Sign.NOT, Sign.NO_OR_NOT, Sign.NO)
+_NAMED: Final = f"{Sign.THE}?[{any_of(Sign.OWN, Sign.PLACE, Sign.DATE, Sign.NUMBER)}]{{1,2}}"
+_LEADS: Final = (
+    rf"^(?:[{any_of(Sign.STOP, Sign.HOLD, Sign.NO, Sign.NO_OR_NOT)}][{any_of(Sign.COMMA, Sign.STOPS, Sign.IMPATIENT, Sign.BUT)}]*)?"
+)
+AMENDED: Final = re.compile(rf"{_LEADS}(?:(?P<amends>[^{_BREAK}]),?|{Sign.NOT}{Sign.USE}){_FIGURE}{_END}")
+"""*use 10 percent*, *typo: 10 percent*, *don't use 7.5*; what amends is of the list."""
+FORMS: Final = tuple(
+    re.compile(form)
+    for form in (
+        rf"^[{_WRONG}][{_BREAK}]+{_FIGURE}{_END}",  # no, 10 percent
+        rf"^{Sign.ACTUALLY},?{Sign.NUMBER}{{1,2}}{Sign.WITH}?{Sign.OWN}{_END}",  # actually 10 percent
+        rf"^{_FIGURE},[{any_of(Sign.ACTUALLY, Sign.MEANT)}]{_END}",  # 10 percent, sorry
+        rf"^{_FIGURE}{Sign.INSTEAD_OF}{_FIGURE}{_END}",  # 10 instead of 7.5 percent
+    )
+)
+SWAPPED: Final = re.compile(rf"^(?:[{_WRONG}][{_BREAK}]+)?[{_NOT}]{_NAMED}[{_BREAK}]+{Sign.NOT_BUT}?{_NAMED}{_END}")
+"""*not Ann, Bob*: names and figures, for *not sure, whatever* is built alike."""
+TURNED: Final = re.compile(rf"^(?P<to>{Sign.WITH}){_NAMED},?[{_NOT}](?P<from>{Sign.WITH}){_NAMED}{_END}")
+"""*for Bob not for Ann*: the same small word twice."""
+APART: Final = re.compile(rf"^{Sign.INSTEAD}[{any_of(Sign.COMMA, Sign.STOPS)}]+{Sign.ORDER}")
+"""*instead, tell me a joke*: it orders something of its own."""
+
+Parts = Sequence[tuple[str, str]]
+
+
+class Orders:
+    """The closed lists of orders of one table, compiled, over the reading before."""
+
+    __slots__ = ("_amending", "_exclamations", "_longest", "_reversals", "_stops")
+
+    def __init__(self, table: Table) -> None:
+        """Compile the lists."""
+        self._amending, self._reversals, self._exclamations, self._stops = (
+            {key for phrase in table.lists.get(name, ()) for key in keys(phrase)} for name in (AMENDING, REVERSALS, EXCLAMATIONS, STOPS)
+        )
+        self._longest = max(map(len, self._exclamations), default=0)
+
+    def read(self, text: str, found: Cues, parts: Parts, before: Callable[[str], Cues]) -> Cues:
+        """The cues with what is ordered; ``before`` reads a text as the engine before does."""
+        if (bare := self._bare(text)) != text:
+            told = before(bare)
+            found = structs.replace(found, stop=2 if told.stop == 2 else found.stop, hold=found.hold or told.hold)
+        if text.strip().casefold() in _KEYS or tuple(tokens(fold(bare.strip(" .!")))) in self._stops:
+            return structs.replace(found, stop=2)
+        signs = "".join(Sign[name.upper()].value for _, name in parts)
+        if found.steer == 2:
+            return structs.replace(found, steer=1) if APART.match(signs) is not None else found
+        if found.stop == 2 or found.yes or found.no or "?" in text:
+            return found
+        return structs.replace(found, steer=2, stop=min(found.stop, 1)) if self._corrects(text, parts, signs) else found
+
+    def _bare(self, text: str) -> str:
+        """The message without its question mark, what was cried before it and blanks between its letters."""
+        bare = _ASKED.sub("", text).strip()
+        if len(bare) <= SPELLED_MAX and _SPELLED.fullmatch(bare) is not None:
+            return re.sub(r"[\W_]", "", bare)
+        said = [token for token in tokens(fold(bare)) if token[0] not in ",.!:;\n"]
+        for size in range(min(self._longest, len(said) - 1), 0, -1):
+            if tuple(said[:size]) in self._exclamations:
+                return " ".join(said[size:])
+        return bare
+
+    def _corrects(self, text: str, parts: Parts, signs: str) -> bool:
+        if any(form.match(signs) is not None for form in FORMS) or self._amends(parts, signs):
+            return True
+        if SWAPPED.match(signs) is not None:
+            return _names(text)
+        if (turned := TURNED.match(signs)) is not None:
+            return parts[turned.start("to")][0] == parts[turned.start("from")][0]
+        said = tuple(
+            word for spoken, sign in parts if sign not in (Sign.COMMA.name.lower(), Sign.STOPS.name.lower()) for word in spoken.split()
+        )
+        if said in self._reversals or (said[-2:] in self._amending and re.match(rf"^{_SMALL}{_NAMED},.$", signs) is not None):
+            return True
+        starred = _STARRED.fullmatch(text.strip()) is not None and len(text.split()) <= _STARRED_WORDS and Sign.ORDER not in signs
+        return starred or (text.lstrip().startswith("*") and re.match(rf"^{_FIGURE}$", signs) is not None)
+
+    def _amends(self, parts: Parts, signs: str) -> bool:
+        found = AMENDED.match(signs)
+        if found is None:
+            return False
+        at = found.start("amends")
+        return at < 0 or tuple(parts[at][0].split()) in self._amending
+
+
+def _names(text: str) -> bool:
+    """Whether what is to be is a name or a figure, where the script tells one."""
+    last = re.split(r"[,;:]\s*", text.strip())[-1].split()
+    return bool(last) and not last[-1][0].islower()

@@ -1,0 +1,60 @@
+"""Answers in a closed alphabet, and choices that are whole messages; holds in the form of a question, and two more ways to correct.
+
+Engine 3 dropped what it had no word for, so a struck or negated yes was one, and what stood around an option was taken for nothing. A bare *stop?*
+stops as *stop* does: nobody asks a machine whether it might.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import structs
+
+from ordain.wording.cues import Cues, Partly
+from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_3.reading import LISTS as THIRD_LISTS
+from ordain.wording.engine_3.reading import WholeReading
+from ordain.wording.engine_3.whole import OWN_SIGNS, ClosedLists
+from ordain.wording.engine_4 import orders
+from ordain.wording.engine_4.alphabet import accented, is_clear
+from ordain.wording.engine_4.choices import CHOOSING, ClosedChoices
+from ordain.wording.engine_4.orders import Orders
+from ordain.wording.table import Table
+
+LISTS: Final = THIRD_LISTS | orders.LISTS | {CHOOSING}
+"""The lists of words that engine 4 looks into."""
+_TWO: Final = ("", "")
+
+
+class ClearReading:
+    """Engine 4 over one table, compiled: engine 3 over it, and its closed choices."""
+
+    __slots__ = ("_choices", "_letters", "_orders", "_third")
+
+    def __init__(self, table: Table) -> None:
+        """Compile the table."""
+        self._third = WholeReading(table)
+        self._orders = Orders(table)
+        own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
+        self._letters = accented((*own, *(phrase for phrases in table.lists.values() for phrase in phrases)))
+        self._choices = ClosedChoices(table, ClosedLists(table.lists, table.phrases))
+
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """As engine 1 has them."""
+        return self._third.parts(text)
+
+    def cues(self, text: str) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        found = self._third.cues(text)
+        found = self._orders.read(text, found, self.parts(text), self._third.cues) if len(text.strip()) <= LOOKED_AT else found
+        if (found.yes or found.no) and not is_clear(text, self._letters):
+            found = structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
+        return structs.replace(found, choice=self.chosen(text, _TWO))
+
+    def chosen(self, text: str, options: tuple[str, ...]) -> str:
+        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        return self._choices.chosen(text, options)
+
+    def mentions(self, text: str, options: tuple[str, ...]) -> bool:
+        """Whether the message has a word of one of the options, or of its place."""
+        return self._third.mentions(text, options) or self._choices.places(tokens(fold(text[:LOOKED_AT])))

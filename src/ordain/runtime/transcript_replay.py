@@ -66,11 +66,11 @@ class Told(Struct, frozen=True, kw_only=True):
 async def retell(sessions: Sessions, workspace: str, session: str, pinned: Pinned, ledger: LedgerKnows | None = None) -> Retold:
     """Go through one session; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept."""
     report = Retold(workspace=workspace, session=session)
-    row = await sessions.session(workspace, session)
-    if row is None:
-        report.verdict = NOT_THERE
-        return report
     try:
+        row = await sessions.session(workspace, session)
+        if row is None:
+            report.verdict = NOT_THERE
+            return report
         await _go_through(report, sessions, row, (pinned, ledger))
     except JournalCorrupt as error:
         _differs(report, f"{error.details.get('seq', '')}/entry", "", error.message, CORRUPT)

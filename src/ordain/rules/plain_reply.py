@@ -33,9 +33,9 @@ MAY_BEGIN = frozenset("¡§¶†‡…‥※‰′″‼")  # noqa: RUF001 - as 
 DOT_LETTERS = frozenset("ㆍᆞꓸꓹꞏ᛫ʔɁॽ")  # noqa: RUF001 - as above
 """Letters that look like a point or a question mark."""
 SAY_NOTHING = re.compile(
-    "[\u2500-\u259f\u2801-\u28ff\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff\U0001fa70-\U0001faff]"
+    "[\u2400-\u2421\u2500-\u259f\u2801-\u28ff\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff\U0001fa70-\U0001faff]"
 )
-"""Frames, Braille, letters of flags, and pictures but for those that are marks by name."""
+"""Pictures of controls, frames, Braille, letters of flags, and pictures but for those that are marks by name."""
 ENCLOSED = re.compile("\\w\ufe0f?[\u20dd-\u20e0\u20e2-\u20e4]")
 """A numeral or letter in a key or a ring, as lists have it."""
 COMMENTS = re.compile(r"<!(?:--.*?(?:-->|\Z)|[^<>]*>)", re.DOTALL)

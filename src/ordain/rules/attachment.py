@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ordain.rules.answer import Takes
 from ordain.rules.reasons import Reason
@@ -156,12 +156,13 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     question that is no longer open.
     ``approvals`` are the places in ``threads`` of those that wait for an approver.
     ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
-    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said.
+    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. Both are recorded
+    under short names: of the largest session the facts fit into a kilobyte.
     """
 
     cues: Cues
     threads: tuple[ThreadFact, ...] = ()
-    approvals: tuple[int, ...] = ()
+    approvals: tuple[int, ...] = field(default=(), name="held")
     active: int = 0
     anchor: int = 0
     asked: bool = False
@@ -176,4 +177,4 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: float = 0.0
     options: tuple[MessageReading, ...] = ()
     choice: str = ""
-    asks_back: bool = False
+    asks_back: bool = field(default=False, name="back")

@@ -61,10 +61,11 @@ HELD = {
     "killed_turn5": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
     "killed_supervisor5": held(turn=5, supervisor=5, triage=5, planner=3, question=3, verb=3, verb_plan=2),
     "killed_question4": held(turn=5, supervisor=4, triage=6, planner=3, question=4, verb=3, verb_plan=2),
+    "killed_turn6": held(turn=6, supervisor=5, triage=6, planner=3, question=4, verb=3, verb_plan=2),
     "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
-OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5", "killed_supervisor5", "killed_question4", "killed_ledgerless"}
+OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5", "killed_supervisor5", "killed_question4", "killed_turn6", "killed_ledgerless"}
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""
 
 

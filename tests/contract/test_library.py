@@ -23,6 +23,7 @@ from ordain.ports.store import Operation
 from ordain.store import finder
 from ordain.store import library as library_module
 from ordain.store.approval_tables import APPROVAL_TABLES
+from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.folder import FILE
 from ordain.store.ledger import LEDGER_TABLES
 from ordain.store.library import SqliteLibrary
@@ -334,7 +335,8 @@ async def test_no_answer_tells_what_another_workspace_holds(on_disk: House, embe
 def as_version(db: sqlite3.Connection, version: int) -> None:
     """Take back what the schema's seventh version and those after it made, and say that the database has an earlier one."""
     for made, name in re.findall(
-        r"CREATE (TABLE|INDEX) (\w+)", UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS + LEDGER_TABLES + APPROVAL_TABLES
+        r"CREATE (TABLE|INDEX) (\w+)",
+        UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS + LEDGER_TABLES + APPROVAL_TABLES + CONFIGURATION_TABLES,
     ):
         db.execute(f"DROP {made} IF EXISTS {name}")
     db.execute("CREATE INDEX runs_roots ON runs(status, parent)")

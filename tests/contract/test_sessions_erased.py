@@ -183,6 +183,7 @@ async def test_a_stopped_run_leaves_no_word_in_an_erased_session(tmp_path: Path)
     async with House(tmp_path / "home", script=LIVELY) as house:
         run = (await house.say(f"find out which place {SECRET} is close to", mode="agent")).run_id
         assert run is not None
+        await house.quiet()
         stopping = house.query("SELECT id, epoch FROM runs WHERE status = 'waiting' ORDER BY no DESC")
         for one, epoch in stopping:
             await house.ordain.runtime.services.store.submit(

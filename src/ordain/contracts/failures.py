@@ -41,6 +41,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "approval_expired",
         "approval_withdrawn",
         "session_only",
+        "safety",
         "budget_exceeded",
         "withdrawn",
         "no_playbook",

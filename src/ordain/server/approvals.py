@@ -165,7 +165,12 @@ _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
 YES = documented(Assent, Approval, example=_YES, answer={**_DECIDED, "state": "approved"})
 NO = documented(Denial, Approval, example={"digest": _DIGEST, "why": "wrong address"}, answer={**_DECIDED, "state": "denied"})
-INSTEAD = documented(OtherArguments, Approval, example={"args": {"to": ["ben@example.org"]}}, answer={**_DECIDED, "state": "superseded"})
+INSTEAD = documented(
+    OtherArguments,
+    Approval,
+    example={"args": {"subject": "Tea at four", "to": ["ben@example.org"]}},
+    answer={**_DECIDED, "state": "superseded"},
+)
 DECIDING = ("approval_not_found", "already_decided", "approval_expired", "not_an_approver", "own_request", "approver_unknown")
 
 

@@ -214,7 +214,7 @@ def read_only(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
         connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_APPROVALS:
-        connection.executescript((EMPTY_TABLES + CONFIGURATION_TABLES).replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        connection.executescript(f"{EMPTY_TABLES};{CONFIGURATION_TABLES}".replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_SHEETS:
         connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 

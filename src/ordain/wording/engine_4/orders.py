@@ -1,7 +1,7 @@
 """Bare stops in more guises, and corrections in closed forms: what of a message is read as an order to work that runs, beyond engine 3.
 
 A stop may be read generously: asked (*stop?*), spelled out (*s t o p*), behind an exclamation (*oh god stop*). A correction names a figure or a day
-for the one that runs (*no, 10 percent*), or both what was and what is to be (*not Ann, Bob*); the words around it are closed. All else stops nothing.
+for the one that runs (*no, 10 percent*), or both what was and what is to be (*not Ann, Ben*); the words around it are closed. All else stops nothing.
 """
 
 # ruff: noqa: RUF001 (question marks of many scripts)
@@ -55,9 +55,9 @@ FORMS: Final = tuple(
     )
 )
 SWAPPED: Final = re.compile(rf"^(?:[{_WRONG}][{_BREAK}]+)?[{_NOT}]{_NAMED}[{_BREAK}]+{Sign.NOT_BUT}?{_NAMED}{_END}")
-"""*not Ann, Bob*: names and figures, for *not sure, whatever* is built alike."""
+"""*not Ann, Ben*: names and figures, for *not sure, whatever* is built alike."""
 TURNED: Final = re.compile(rf"^(?P<to>{Sign.WITH}){_NAMED},?[{_NOT}](?P<from>{Sign.WITH}){_NAMED}{_END}")
-"""*for Bob not for Ann*: the same small word twice."""
+"""*for Ben not for Ann*: the same small word twice."""
 APART: Final = re.compile(rf"^{Sign.INSTEAD}[{any_of(Sign.COMMA, Sign.STOPS)}]+{Sign.ORDER}")
 """*instead, tell me a joke*: it orders something of its own."""
 

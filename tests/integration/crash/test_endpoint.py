@@ -173,9 +173,11 @@ class Books:
             journal = self.journals[parent]
 
     def failed(self) -> int:
-        """How many model calls failed that went out, or for which no connection could be made."""
+        """How many model calls failed that went out, those that were told to come back later among them, or for which no connection could be made."""
         results = [body["result"] for body in self.bodies("observation", "model_call")]
-        return sum(one["result"] == "model_failed" and (not one.get("apart") or one["code"] == "connection") for one in results)
+        return sum(
+            one["result"] == "model_failed" and (not one.get("apart") or one["code"] in ("connection", "rate_limited")) for one in results
+        )
 
 
 def worse(server: Server, by: int) -> Callable[[], bool]:

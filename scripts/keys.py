@@ -187,6 +187,7 @@ def _short(text: str) -> str:
         "typing.",
         "ordain.contracts.policy.",
         "ordain.contracts.approvals.",
+        "ordain.contracts.lanes.",
         "ordain.contracts.verbs.",
         "ordain.contracts.planner.",
         "ordain.contracts.conversation.",

@@ -1,0 +1,157 @@
+"""``python -m bench.approvals``: what runs that wait for an approver cost: memory, a start, and the rule that sends them to wait; printed and not written.
+
+``fill HOME COUNT`` has that many conversations propose a workflow and ends; ``again HOME`` is an ordinary start on what it left, beside which one on an
+empty folder is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.page import table
+from ordain import Ordain, VerbContext, verb
+from ordain.app import Extras
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.verbs import ArgumentRole, VerbEffect
+from ordain.journal.records import MayAsk
+from ordain.rules.authorize import AuthorizeFacts, AuthorizeInputs, decide_authorize
+from ordain.settings import load_settings
+
+COUNT, AT_ONCE, RULED = 10_000, 64, 20_000
+TEMPLATE = """\
+id: tell
+version: 1
+description: Tells somebody something.
+schema:
+  type: object
+  properties: {text: {type: string, minLength: 1, maxLength: 500}}
+  required: [text]
+  additionalProperties: false
+steps:
+  - {verb: bench.tell, args: {to: ada, text: {$arg: text}}}
+"""
+
+
+@verb(name="bench.tell", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+async def tell(to: str, text: str, context: VerbContext) -> str:
+    """Tell somebody something."""
+    return f"told {to} as {context.key}: {text}"
+
+
+def _ordain(home: Path) -> Ordain:
+    """One of that folder, in which as many may wait as there are."""
+    settings = load_settings({}, home)
+    engine = settings.policy.engine.model_copy(update={"max_accepted": 4 * COUNT})
+    return Ordain(
+        settings.model_copy(update={"policy": settings.policy.model_copy(update={"engine": engine})}), extras=Extras(verbs=(tell,))
+    )
+
+
+async def _fill(home: Path, count: int) -> None:
+    left = iter(range(count))
+
+    async def propose(ordain: Ordain) -> None:
+        for number in left:
+            answer = await ordain.chat(
+                "tell them", session=f"s{number}", workflow={"template": "tell", "args": {"text": f"tea at {number}"}}
+            )
+            if answer.approval is None:
+                raise AssertionError(f"conversation {number} waits for nobody: {answer}")
+
+    async with _ordain(home) as ordain:
+        await asyncio.gather(*(propose(ordain) for _ in range(AT_ONCE)))
+
+
+async def _again(home: Path) -> None:
+    began = time.perf_counter()
+    async with _ordain(home) as ordain:
+        first = await ordain.runtime.approvals.listed("default", limit=50)
+        ready = time.perf_counter() - began
+        print(json.dumps({"ready_s": ready, "mb": _resident_mb(), "listed": len(first)}), flush=True)
+        print(json.dumps(_ruled(ordain.catalog)), flush=True)
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def _ruled(catalog: Catalog) -> Mapping[str, float]:
+    """Microseconds of rule ``authorize`` for one call that needs a yes and for one that has it."""
+    facts = {
+        "asks": AuthorizeFacts(verb="bench.tell", call="c", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=9, may_ask=MayAsk.PEOPLE),
+        "approved": AuthorizeFacts(
+            verb="bench.tell",
+            call="c",
+            in_scope=True,
+            depth=0,
+            verb_calls=0,
+            cap_verb_calls=9,
+            may_ask=MayAsk.PEOPLE,
+            approval="a",
+            by="ada",
+        ),
+    }
+    assert catalog.verbs["bench.tell"].spec.effect is VerbEffect.SEND
+    found = dict[str, float]()
+    for name, one in facts.items():
+        inputs, took = AuthorizeInputs(args={"to": "ada", "text": "tea"}, catalog=catalog), list[float]()
+        for _ in range(RULED):
+            began = time.perf_counter_ns()
+            decide_authorize(one, inputs, catalog.policy)
+            took.append((time.perf_counter_ns() - began) / 1000)
+        took.sort()
+        found[name] = took[len(took) * 99 // 100]
+    return found
+
+
+def _started(home: Path) -> tuple[dict[str, Any], dict[str, float]]:
+    said = subprocess.run(
+        [sys.executable, "-m", "bench.approvals", "again", str(home)], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    start, ruled = (json.loads(line) for line in said.splitlines())
+    return start, ruled
+
+
+def main() -> None:
+    """Fill a folder of its own, start on it and on an empty one, and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        full, empty = Path(folder, "full"), Path(folder, "empty")
+        for home in (full, empty):
+            (home / "workflows").mkdir(parents=True)
+            (home / "workflows" / "tell.yaml").write_text(TEMPLATE, encoding="utf-8")
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "bench.approvals", "fill", str(full), str(COUNT)], check=True)
+        filled = time.perf_counter() - began
+        (start, ruled), (bare, _) = _started(full), _started(empty)
+    more = start["mb"] - bare["mb"]
+    rows = [
+        [f"proposing {COUNT:,} workflows, {AT_ONCE} conversations at once", f"{filled:.0f} s"],
+        ["a start on them, until the first fifty are listed (at most 5 s)", f"{start['ready_s']:.2f} s"],
+        ["the same on an empty folder", f"{bare['ready_s']:.2f} s"],
+        ["resident memory above that of the empty one (at most 50 MB)", f"{more:.1f} MB"],
+        ["rule `authorize`, 99 of 100 calls that need a yes (at most 200 µs)", f"{ruled['asks']:.0f} µs"],
+        ["the same of calls that have it", f"{ruled['approved']:.0f} µs"],
+    ]
+    print(table(["", ""], rows))
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)
+    match sys.argv[1:]:
+        case ["fill", home, count]:
+            asyncio.run(_fill(Path(home), int(count)))
+        case ["again", home]:
+            asyncio.run(_again(Path(home)))
+        case _:
+            main()

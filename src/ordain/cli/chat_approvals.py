@@ -46,12 +46,18 @@ class ChatApprovals:
     async def decide(self, session: str, words: Sequence[str], *, approve: bool) -> ChatDecision:
         """Yes or no to the approval that is named, else to the only one that is open in the session; what follows its id is why.
 
+        Beside a yes to an approval that is not named stands nothing.
+
         What was not shown here is shown, and nothing decided.
 
         Raises:
             OrdainError: as the face refuses it.
         """
         named, why = (words[0], words[1:]) if words and _ID.fullmatch(words[0]) else ("", words)
+        if approve and why and not named:  # a mistyped id, or a no in words, would be a yes to something else
+            return ChatDecision(
+                lines=["that names no approval: /approve alone says yes to the one that was shown, /approve ID WHY names one and says why"]
+            )
         if not named:
             open_ones = (await self._messenger.approvals(session))["approvals"]
             if len(open_ones) != 1:

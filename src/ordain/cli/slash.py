@@ -32,7 +32,7 @@ class Slash(StrEnum):
 ABOUT: Mapping[Slash, tuple[str, str]] = {
     Slash.STOP: ("", "stop what runs: sends “stop”, and code decides what that means"),
     Slash.STATUS: ("", "how it stands: sends “status?”, answered from the journal; the threads where nothing is at work"),
-    Slash.APPROVE: ("[ID] [WHY ...]", "say yes to exactly the approval that was shown; without ID to the only one that is open here"),
+    Slash.APPROVE: ("[ID [WHY ...]]", "say yes to exactly the approval that was shown; without ID to the only one that is open here"),
     Slash.DENY: ("[ID] [WHY ...]", "say no to it"),
     Slash.RETRY: ("", "send the last request again"),
     Slash.MODE: ("[brain|agent|council]", "show or choose the mode of what is sent from here on"),

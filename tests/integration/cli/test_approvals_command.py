@@ -128,9 +128,10 @@ def test_a_chat_in_a_pipe_shows_it_and_decides(tmp_path: Path) -> None:
     """The message is answered with the approval, a yes in words with how it is given, /approve with the reply; an approval left open is exit code 1."""
     server = Server(furnish(tmp_path)).play(WORKS)
     begun = ("chat", "--mode", "agent", "--verb", "note.send")
-    done = server.cli(*begun, stdin=b"tell Ada about the tea\nyes\n/approve it is right\n")
+    done = server.cli(*begun, stdin=b"tell Ada about the tea\nyes\n/approve no, wait\n/approve zzz\n/approve\n")
     out = done.stdout.decode()
     assert done.returncode == 0, done.stderr
+    assert out.count("that names no approval") == 2
     assert out.index('1. note.send {"text": "tea", "to": "ada@example.org"}') < out.index("No message is a yes or a no to that.")
     assert out.index("No message is a yes or a no to that.") < out.index("approved: note.send, by local:") < out.index("It went out.")
     assert sent(tmp_path) == ["ada@example.org: tea"]

@@ -52,11 +52,22 @@ def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool
         return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
+    if approved and verb is not None and (why := _otherwise(verb.spec, pinned, current)) is not None:
+        return why
     facts = AuthorizeFacts(
         verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1, session=True, approval=GIVEN if approved else ""
     )
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
+
+
+def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog) -> str | None:
+    """Why what somebody said yes to is not what would run: all that the verb declares, and whether it stands confirmed, was shown to them."""
+    if spec != pinned.verbs[spec.name].spec:
+        return f"{spec.name} is declared otherwise than when a yes was asked for"
+    if spec.name in current.unconfirmed - pinned.unconfirmed:
+        return f"{spec.name} was changed since a yes was asked for, and nobody has confirmed it"
+    return None
 
 
 def _asks(spec: VerbSpec) -> tuple[object, ...] | None:

@@ -150,6 +150,24 @@ def test_what_the_current_catalog_does_not_allow_is_withdrawn(pinned: VerbSpec, 
     assert why is None or (says or "") in why or "authorize." in why
 
 
+@pytest.mark.parametrize(
+    ("more", "unconfirmed"),
+    [
+        ({"description": "Do it otherwise."}, []),
+        ({"arguments": {"text": {"role": "recipient"}}}, []),
+        ({}, ["shelf.do"]),
+    ],
+)
+def test_a_yes_to_what_is_declared_otherwise_now_is_withdrawn(more: dict[str, Any], unconfirmed: list[str]) -> None:
+    """An approver was shown the words and roles, and no mark: other ones, or code that nobody has confirmed since, were not said yes to."""
+    declared: dict[str, Any] = {"effect": VerbEffect.PRIVATE, "arguments": {"text": {"role": "content"}}}
+    before = catalog_of(verbs=[spec(**declared)])
+    now = catalog_of(verbs=[spec(**(declared | more))]).changed(unconfirmed=unconfirmed)
+    call = Call(verb="shelf.do", args={"text": "x"})
+    assert withdrawn(services(before, Leaf({}), now), before, call, approved=True) is not None
+    assert withdrawn(services(before, Leaf({}), now), before, call) is None
+
+
 def test_a_verb_that_was_switched_off_is_withdrawn_and_one_that_was_switched_on_is_not_allowed_by_it() -> None:
     """Narrowing is at once; under the pinned catalog itself nothing is asked."""
     on = catalog_of(verbs=[spec()])

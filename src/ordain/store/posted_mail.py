@@ -21,6 +21,8 @@ _MAIL = (
     "SELECT r.id, m.id, m.kind, m.addr, m.at, m.key, m.body, u.key, m.taken IS NULL FROM mailbox m JOIN runs r ON r.no = m.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
+HAS_MAIL = "SELECT 1 FROM mailbox WHERE run = (SELECT no FROM runs WHERE id = ?) AND taken IS NULL LIMIT 1"
+"""Whether a run has untaken mail at all: mostly it has none, and then nothing needs to be compared."""
 _UNTAKEN = f"{_MAIL} WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id"
 _NAMING = "SELECT items FROM ledger WHERE instr(items, ?) ORDER BY no DESC"
 _KINDS = {str(kind): kind for kind in MailKind}

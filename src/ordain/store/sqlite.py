@@ -46,7 +46,7 @@ from ordain.store.folder import (
 from ordain.store.ledger import cover_mail
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
-from ordain.store.posted_mail import covers_mail, sent_mail
+from ordain.store.posted_mail import HAS_MAIL, covers_mail, sent_mail
 from ordain.store.run_records import place_of, read_records
 from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
@@ -266,6 +266,8 @@ class SqliteStore:
 
     def sent(self, run: str) -> tuple[Sequence[Mail], JournalCorrupt | None]:
         """A run's untaken mail that somebody sent, and what is wrong with the rest of it. Raises as ``query``."""
+        if not self.query(HAS_MAIL, (run,)):
+            return (), None
         try:
             with self._snapshot():  # mail and what the ledger says of it are of one commit
                 self._covered = self._covered or covers_mail(self._reads)

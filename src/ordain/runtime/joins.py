@@ -364,9 +364,7 @@ class _Joining:
         return tuple(self.ended[index] for index in range(len(self.effect.spawns)))
 
 
-async def join_children(
-    parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded], *, begun: bool
-) -> tuple[AnyEnded, ...]:
+async def join_children(parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded], *, begun: bool) -> tuple[AnyEnded, ...]:
     """Wait, costing nothing, until every child has settled; interrupt the rest once the join is over or the parent is.
 
     Unless the join has ``begun``, nothing can have come of it: its children are opened by the commit that makes their parent wait.

@@ -364,18 +364,13 @@ class _Joining:
         return tuple(self.ended[index] for index in range(len(self.effect.spawns)))
 
 
-async def join_children(parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded], *, begun: bool) -> tuple[AnyEnded, ...]:
-    """Wait, costing nothing, until every child has settled; interrupt the rest once the join is over or the parent is.
-
-    Unless the join has ``begun``, nothing can have come of it: its children are opened by the commit that makes their parent wait.
-    """
+async def join_children(parent: Parent, addr: int, effect: Children, ended: dict[int, AnyEnded]) -> tuple[AnyEnded, ...]:
+    """Wait, costing nothing, until every child has settled; interrupt the rest once the join is over or the parent is."""
     joining = _Joining(parent, addr, effect, ended)
     await joining.begin()
-    looks = begun or not effect.spawns
     while True:
-        if looks:
-            await joining.collect(await parent.look())
-        looks = True
+        mail = await parent.look()
+        await joining.collect(mail)
         interrupt = parent.interrupt() if not parent.state.masked else None
         if len(joining.ended) == len(effect.spawns):
             parent.observe(addr, "children", Joined(counted=joining.counted, why=joining.why or "all ended"))

@@ -118,27 +118,25 @@ class LiveRun(Pen):
         Raises:
             Suspended: the run is now ``waiting``, and gives up its coroutine.
         """
-        if self._status is not None:  # it is not at work yet by its row, and comes to no wait from there
-            await self.barrier()
+        await self.barrier()
         mark = self.mark()
         self.write(RecordKind.SUSPENDED, "wait", SuspendedBody(addr=addr, waits_for=waits_for, wake_at=wake_at))
         if await self.unless_mail(mark, self.unit(status=Status.WAITING, wake_at=wake_at, suspend=addr, deaf=deaf)):
             self.state.suspended = True
-            self._stepped()
             if self._park is None or self.time.still or not await self._park(wake_at):  # a person may take days
                 raise Suspended
             self.state.suspended, self._status = False, Status.RUNNING
 
     def mark(self) -> tuple[Any, ...]:
         """Where the run stands, to go back to if what follows is refused."""
-        return self.pen_mark(), self.time.mark(), (self.state.handed_at, self.state.flow_at, self.state.lost_us)
+        return self.scribe.mark(), self.time.mark(), (self.state.handed_at, self.state.flow_at, self.state.lost_us)
 
     async def unless_mail(self, mark: tuple[Any, ...], unit: Append) -> bool:
-        """Commit a unit with what was written since the mark; where mail was faster that was never written, and this is False."""
+        """Commit a unit with what was written since the mark; where mail was faster it was never written, and this is False."""
         if await self.offer(unit):
             return True
-        written, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
-        self.take_back(written, unit)
+        chain, time, (self.state.handed_at, self.state.flow_at, self.state.lost_us) = mark
+        self.take_back(chain)
         self.time.back_to(time)
         return False
 
@@ -211,15 +209,11 @@ class LiveRun(Pen):
         for child in children:
             self.beside(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already
-        if not children:  # those begin with the commit in which their parent begins to wait for them
-            await self.barrier()
-            self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
-            self._stepped()
-        return await self._carry_out(addr, effect, {}, again=False)
-
-    def _stepped(self) -> None:
+        await self.barrier()
+        self.state.raise_fault()  # the flow may have ended meanwhile, and left this behind
         if self.stored.session:
             self.services.streams.stepped(self.stored)
+        return await self._carry_out(addr, effect, {}, again=False)
 
     def _say(self, addr: int, effect: Say) -> Any:
         if not effect.summary_through:
@@ -238,7 +232,7 @@ class LiveRun(Pen):
         if isinstance(effect, Wait):
             return await carry_wait(self, addr, effect, again=again)
         if isinstance(effect, Children):
-            return await join_children(self, addr, effect, ended, begun=again)
+            return await join_children(self, addr, effect, ended)
         if isinstance(effect, (ModelCall, VerbCall, Read)):
             effect = self.time.timed(effect, self.catalog)
         if isinstance(effect, ModelCall):

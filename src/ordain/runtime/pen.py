@@ -67,18 +67,11 @@ class Pen:
         counters.encode_ns += perf_counter_ns() - began
         return record
 
-    def pen_mark(self) -> tuple[tuple[int, int, bytes], int]:
-        """Where the chain stands, and how much stands beside it."""
-        return self.scribe.mark(), len(self._writes)
-
-    def take_back(self, mark: tuple[tuple[int, int, bytes], int], unit: Append) -> None:
-        """Forget what was written since the mark, which was refused; what the refused unit holds from before it waits for the next barrier."""
-        chain, beside = mark
-        self.scribe.back_to(chain)
-        while self.records[-1].seq > chain[0]:
+    def take_back(self, mark: tuple[int, int, bytes]) -> None:
+        """Forget the last records, which were refused; ``mark`` is where the chain stood before them."""
+        self.scribe.back_to(mark)
+        while self.records[-1].seq > mark[0]:
             self._bodies.pop(self.records.pop().seq, None)
-        self._unwritten[:0] = [record for record in unit.records if record.seq <= chain[0]]
-        self._writes[:0] = unit.writes[:beside]
 
     def read(self, record: Record) -> Body:
         """A record's body: what was written here need not be decoded again. Raises as ``decode``."""

@@ -18,8 +18,8 @@ CHAT: dict[str, list[Any]] = {
 }
 CYCLE = 16
 """Turns in which older entries are summarised equally often, once the history is full."""
-UNITS_OF_A_TURN = 6
-"""The message; what the turn reads; its child, with which it begins to wait; what the child asks; how each of the two ended."""
+UNITS_OF_A_TURN = 7
+"""The message; what the turn reads; its child; that it waits; what the child asks; how each of the two ended."""
 COUNTED = 20
 """SQLite calls back after so many steps of its virtual machine."""
 
@@ -101,7 +101,7 @@ async def test_a_turn_costs_no_more_beside_many_other_sessions(tmp_path: Path) -
 
 
 async def test_a_turn_is_few_units_and_no_search(tmp_path: Path) -> None:
-    """A run that opens a child begins to wait in the same unit, and mail that this process put is known without a search through the ledger."""
+    """A turn and its child commit seven times, and mail that this process put is known without a search through the ledger."""
     async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
         talk = Talk(ordain)
         await talk.turn()

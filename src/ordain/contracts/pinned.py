@@ -5,8 +5,8 @@ A profile is data of the operator's. Of its parts the prompt is advice; all othe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -162,10 +162,14 @@ class ProfilePolicy(PinnedProfile):
         default=[], max_length=len(Relaxable), description="What a pinned profile may loosen."
     )
 
-    @cached_property
+    @property
     def governs(self) -> bool:
         """Whether the section says anything of a turn that is pinned to nothing."""
-        return self.model_copy(update={"roles": {}, "relaxable": []}) != ProfilePolicy()
+        return any(getattr(self, part) != said for part, said in _SAYS_NOTHING.items())
+
+
+_SAYS_NOTHING: Mapping[str, Any] = {part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable"}}
+"""What a section of policy says of a turn where nobody has written one; roles and what is relaxable say nothing by themselves."""
 
 
 def contract_of(resource: ResourceType) -> type[PinnedProfile | ProfilePin]:

@@ -193,6 +193,9 @@ def test_the_section_as_shipped_says_nothing() -> None:
     """A policy that names roles, or what may be relaxed, holds nobody to anything by that."""
     assert not ProfilePolicy().governs
     assert not ProfilePolicy(roles={"writing": RoleCalls(verbs=["a"])}, relaxable=[Relaxable.SKILLS]).governs
+    silent = ProfilePolicy()
+    assert not silent.governs
+    assert silent.model_copy(update={"skills": ["a"]}).governs, "a copy is judged by what it says"
     assert ProfilePolicy.model_validate({"skills": ["a"]}).governs
 
 

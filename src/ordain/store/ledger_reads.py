@@ -6,8 +6,7 @@ Such a column is there so that rows are found by an index, or without a journal 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
 from ordain.errors import JournalCorrupt
@@ -16,6 +15,7 @@ from ordain.journal.records import RecordKind, content_class
 from ordain.ports.writes import MailKind
 from ordain.rules.budget import SETTLE
 from ordain.store import sheets
+from ordain.store.folder import snapshot
 from ordain.store.ledger import ledger_rows, standing_items
 from ordain.store.schema import WITH_LEDGER
 from ordain.store.sqlite import SqliteStore
@@ -157,7 +157,7 @@ class SqliteLedger:
         def read(db: sqlite3.Connection) -> None:
             if db.execute("PRAGMA user_version").fetchone()[0] < WITH_LEDGER:  # of a build before, where nothing may be written
                 return
-            with _one_commit(db):
+            with snapshot(db):
                 for one in ledger_rows(db):
                     row(one)
                 for item in standing_items(db):
@@ -169,22 +169,10 @@ class SqliteLedger:
         """See ``Ledger.contradictions``."""
 
         def read(db: sqlite3.Connection) -> list[Discrepancy]:
-            with _one_commit(db):
+            with snapshot(db):
                 return [*_in_columns(db), *_in_sheets(db)]
 
         return await self._store.read_apart(read)
-
-
-@contextmanager
-def _one_commit(db: sqlite3.Connection) -> Generator[None]:
-    if db.in_transaction:  # in memory the one connection may be writing
-        yield
-        return
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        db.execute("COMMIT")
 
 
 def _in_columns(db: sqlite3.Connection) -> Iterator[Discrepancy]:

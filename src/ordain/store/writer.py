@@ -238,7 +238,6 @@ class Writer:
             results = [self._savepoint(unit) for unit in units]
             self._transaction.ledger.write(db)
             db.execute("COMMIT")
-            self._transaction.ledger.committed()
         except BaseException as error:  # whatever broke, the transaction is undone before it goes on
             self._transaction.back_to(mark)
             if db.in_transaction:
@@ -246,6 +245,7 @@ class Writer:
             if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
                 raise _Busy from None
             raise
+        self._transaction.ledger.committed()
         self.commits += 1
         return results
 

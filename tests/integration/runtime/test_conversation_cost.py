@@ -101,7 +101,7 @@ async def test_a_turn_costs_no_more_beside_many_other_sessions(tmp_path: Path) -
 
 
 async def test_a_turn_is_few_units_and_no_search(tmp_path: Path) -> None:
-    """A turn and its child commit seven times, and mail that this process put is known without a search through the ledger."""
+    """A turn and its child are seven units, and mail that this process put is known without a search through the ledger."""
     async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
         talk = Talk(ordain)
         await talk.turn()

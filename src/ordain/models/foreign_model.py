@@ -43,12 +43,13 @@ from pydantic_ai.tools import ToolDefinition
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.certificates import trusted
+from ordain.models.endings import End
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
-from ordain.models.replies import TRUNCATED, Counts, cut_short, is_text, replied
+from ordain.models.replies import TRUNCATED, Counts, ended, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
@@ -335,11 +336,15 @@ def _disconnected(error: BaseException) -> ModelError:
 
 
 def _read(response: ModelResponse, request: ModelRequest, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
-    """As ``read_response``; words that were cut at their length are words."""
+    """As ``read_response``; words that were cut at their length, or ended for a reason that is not known, are words. These providers always give one."""
     asked = request.profile.model
-    if request.schema is not None or response.finish_reason != "length":
+    unknown = response.finish_reason is None and bool((response.provider_details or {}).get("finish_reason"))
+    if request.schema is not None or not (unknown or response.finish_reason == "length"):
         return read_response(response, asked, tool, streamed=streamed)
-    return cut_short(read_response(replace(response, finish_reason="stop"), asked, tool))
+    whole = read_response(replace(response, finish_reason="stop"), asked, tool)
+    if isinstance(whole, ModelError):
+        return read_response(response, asked, tool, streamed=streamed)
+    return ended(whole, End.UNKNOWN if unknown else End.CUT)
 
 
 def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:

@@ -14,16 +14,21 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.digests import MARKS_BYTES, digest, entry_cover
 from ordain.journal.ledger import (
     AT_REST,
+    COVERS_WORDS,
+    PACKED_COVERS,
+    PACKED_COVERS_WORDS,
     UNDER_WAY,
     LedgerItem,
     LedgerRow,
     account_item,
     approval_item,
+    asked_item,
     config_item,
     deaths_item,
     erased_item,
     grant_item,
     in_rows,
+    kept_item,
     next_row,
     placed_item,
     request_item,
@@ -34,8 +39,8 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.store import sheets
-from ordain.store.posted_mail import begin_covering, covers_mail, mail_now, untaken_mail
-from ordain.store.run_records import asking, read_opening
+from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
+from ordain.store.run_records import asking, read_opening, read_records
 
 LEDGER_TABLES = """
 CREATE TABLE ledger(no INTEGER PRIMARY KEY, items BLOB NOT NULL, chain BLOB NOT NULL);
@@ -49,6 +54,9 @@ _RUNS = (
     " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL, r.resumes, r.resumes_at FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
 )
+_ERASED_RUNS = (
+    "SELECT r.no, r.id, r.subject IN (SELECT subject FROM erasures) FROM runs r JOIN subjects u ON u.no = r.subject WHERE u.key IS NULL"
+)
 _REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
 _SESSIONS = (
     "SELECT s.workspace, s.id, s.generation, u.id, s.head, s.chain, s.threads, s.active, s.channel, s.created_at, s.last_at, s.user, u.key"
@@ -59,7 +67,7 @@ _THREADS = (
     " FROM threads t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = s.subject"
 )
 _REQUESTS = (
-    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key FROM requests q LEFT JOIN runs r ON r.no = q.run"
+    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, q.request_id = 'erased:' || q.run FROM requests q LEFT JOIN runs r ON r.no = q.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
 _SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"
@@ -125,6 +133,20 @@ def _approval(row: tuple[Any, ...]) -> LedgerItem:
     return approval_item(row[0], row[1:16], row[16], row[17])
 
 
+def _request(row: tuple[Any, ...]) -> LedgerItem:
+    workspace, request, run, digest, key, erased = row
+    return asked_item(run, workspace, (request, digest), key, erased=erased == 1)
+
+
+def _kept(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
+    no, run, _ = row
+    try:
+        records = read_records(asking(db), no)
+    except JournalCorrupt:
+        return kept_item(run, [(-1, b"")])  # its replay tells what is wrong
+    return kept_item(run, [(record.seq, record.body) for record in records if record.body is not None])
+
+
 def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
@@ -137,7 +159,13 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from untaken_mail(db)
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
-    yield from (request_item(*row) for row in db.execute(_REQUESTS))
+    if covers(db, PACKED_COVERS_WORDS):
+        for item, row in _words(db):
+            yield (
+                LedgerItem(item.what, item.name, UNDER_WAY) if row is not None and row[2] else item
+            )  # slices take what it says, one by one
+    else:
+        yield from (request_item(*row[:5]) for row in db.execute(_REQUESTS))
     yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
@@ -145,19 +173,28 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from (grant_item(row[0], row[1:]) for row in db.execute(_GRANTS))
 
 
+def _words(db: sqlite3.Connection) -> Iterator[tuple[LedgerItem, tuple[Any, ...] | None]]:
+    """What a ledger says otherwise from its row on that says so: requests by their runs; and what it did not say before: what erased runs, whose rows stand beside it, still say."""
+    yield from ((_request(row), None) for row in db.execute(_REQUESTS))
+    yield from ((_kept(db, row), row) for row in db.execute(f"{_ERASED_RUNS} ORDER BY r.no"))
+
+
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
     """The first rows of a database that has none: the heads that exist, and which classes of content were swept before ``at``, within a transaction."""
     swept = [swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")]
+    _add(db, [COVERS_WORDS])
     for items in in_rows(item for item in chain(swept, begin_covering(db), standing_items(db)) if item.value):
         _add(db, items)
 
 
-def cover_mail(db: sqlite3.Connection) -> None:
-    """The rows of a ledger that says nothing of mail yet and says it from now on, in one transaction; of any other one none."""
-    if covers_mail(db):
+def cover_all(db: sqlite3.Connection) -> None:
+    """The rows of a ledger that says nothing of mail, or of words, yet and says it from now on, in one transaction; of any other one none."""
+    mail, words = covers(db, PACKED_COVERS), covers(db, PACKED_COVERS_WORDS)
+    if mail and words:
         return
     db.execute("BEGIN IMMEDIATE")
-    for items in in_rows(begin_covering(db)):
+    begun = chain(() if mail else begin_covering(db), () if words else chain([COVERS_WORDS], (item for item, _ in _words(db))))
+    for items in in_rows(begun):
         _add(db, items)
     db.execute("COMMIT")
 
@@ -203,6 +240,10 @@ class LedgerDraft:
     def rest(self, number: int) -> None:
         """A run came to rest, left it, or has a note behind its end."""
         self._touched.append(("rest", number))
+
+    def ended(self, number: int) -> None:
+        """A run has ended; of one that was erased before, it says what it still says."""
+        self._touched.append(("kept", number))
 
     def mail(self, number: int) -> None:
         """Mail has come, or was taken."""
@@ -261,7 +302,11 @@ def _run_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
 
 
 def _rest_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_rest(db, row) for row in db.execute(_REST, name)]
+    return [*(_rest(db, row) for row in db.execute(_REST, name)), *_kept_now(db, name)]
+
+
+def _kept_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
+    return [_kept(db, row) for row in db.execute(f"{_ERASED_RUNS} AND r.no = ?", name)]
 
 
 def _session_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -281,7 +326,7 @@ def _turn_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]
 
 
 def _request_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [request_item(*row) for row in db.execute(_REQUEST, name)]
+    return [_request(row) for row in db.execute(_REQUEST, name)]
 
 
 def _account_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -302,7 +347,7 @@ def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
         *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
-        *(request_item(*row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+        *(_request(row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
         *(_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
         *_placed(db, name),
     ]
@@ -328,6 +373,7 @@ def of_subject(db: sqlite3.Connection, subject: int) -> list[LedgerItem]:
 _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[LedgerItem]]] = {
     "run": _run_now,
     "rest": _rest_now,
+    "kept": _kept_now,
     "mail": mail_now,
     "session": _session_now,
     "thread": _thread_now,

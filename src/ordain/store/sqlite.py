@@ -43,7 +43,7 @@ from ordain.store.folder import (
     take_lock,
     why_not,
 )
-from ordain.store.ledger import cover_mail
+from ordain.store.ledger import cover_all
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
 from ordain.store.posted_mail import covers_mail, sent_mail
@@ -121,7 +121,7 @@ class SqliteStore:
                 schema.prepare(self._db)
                 configure(self._db)
             if options.holder is not None:
-                cover_mail(self._db)
+                cover_all(self._db)
             self._covered = False
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0

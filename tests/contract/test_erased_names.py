@@ -174,6 +174,7 @@ async def test_a_ledger_of_builds_before_goes_on(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "home" / "ordain.db") as db:
         items = [item for row in ledger_rows(db) for item in items_of(row.items) if item.what not in ("asked", "kept", "covers")]
         key = db.execute("SELECT key FROM subjects WHERE key IS NOT NULL").fetchone()[0]
+        key = db.execute("SELECT key FROM subjects WHERE key IS NOT NULL").fetchone()[0]
         named = request_item(
             "default", "mail-of-ada", accepted.run, db.execute("SELECT digest FROM requests WHERE digest <> ''").fetchone()[0], key
         )

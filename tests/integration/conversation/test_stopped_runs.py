@@ -276,16 +276,15 @@ async def test_a_stopped_run_whose_children_were_erased_is_cancelled(tmp_path: P
     home = tmp_path / "home"
     house = House(home, script=SLOW)
     await house.open()
-    work = await house.send("work slowly on it", mode="agent", id="m1")
+    run = house.so_far(await house.send("work slowly on it", mode="agent", id="m1")).run_id or ""
     await house.quiet()
     await house.kill()
     change_file(
         home,
-        ("UPDATE runs SET status = ?, reason = 'test', wake_at = NULL", stopped),
-        ("UPDATE turns SET state = 'over' WHERE run > ?", 0),
+        ("UPDATE runs SET status = ?, reason = 'test', wake_at = NULL", (stopped,)),
+        ("UPDATE turns SET state = 'over' WHERE run > ?", (0,)),
     )
     await house.open()
-    run = work.run_id or ""
     await house.ordain.runtime.erase(run, by="op", why="asked to")
     shown = await house.ordain.runtime.view(run)
     assert shown.erased

@@ -34,7 +34,8 @@ def streamed(*events: Any, done: bool = True, place: str = WHOLE, tool: OutputTo
         stream.take(f"data: {json.dumps({'choices': [event]})}\n\n".encode())
     if done:
         stream.take(b"data: [DONE]\n\n")
-    return "".join(heard), stream.conclude("asked", "")
+    reply = stream.conclude("asked", "")
+    return "".join(heard), reply
 
 
 def ends(reply: ModelReply | ModelError) -> tuple[str, str | None] | ModelErrorCode:

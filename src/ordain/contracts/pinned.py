@@ -6,6 +6,7 @@ A profile is data of the operator's. Of its parts the prompt is advice; all othe
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -161,7 +162,7 @@ class ProfilePolicy(PinnedProfile):
         default=[], max_length=len(Relaxable), description="What a pinned profile may loosen."
     )
 
-    @property
+    @cached_property
     def governs(self) -> bool:
         """Whether the section says anything of a turn that is pinned to nothing."""
         return self.model_copy(update={"roles": {}, "relaxable": []}) != ProfilePolicy()

@@ -14,7 +14,8 @@ import shutil
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -74,6 +75,19 @@ def configure_reader(connection: sqlite3.Connection) -> sqlite3.Connection:
     """One that writes nothing."""
     connection.execute("PRAGMA query_only=ON")
     return connection
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Generator[None]:
+    """What is read within it is as of one commit."""
+    if connection.in_transaction:  # in memory the one connection may be writing
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")
 
 
 def check_in_use(folder: Path) -> None:

@@ -90,6 +90,8 @@ _APPROVALS = (
 _GRANTS = "SELECT id, workspace, principal, expires_at, uses_left, revoked_at, body FROM grants"
 _LINK = 5
 """Where a laid record has its link."""
+MAIL_KEPT = 4_096
+"""So much mail that nobody has taken yet is remembered, the latest; of the rest the ledger is asked."""
 
 
 def last_link(db: sqlite3.Connection, run: int) -> bytes:
@@ -220,6 +222,9 @@ class LedgerDraft:
         """Nothing yet."""
         self._items: list[LedgerItem] = []
         self._touched: list[tuple[Any, ...]] = []
+        self._mail: dict[int, LedgerItem] = {}
+        self.put: dict[int, LedgerItem] = {}
+        """The mail that stands by what was written and committed here, by number, as far as it is remembered (``MAIL_KEPT``)."""
 
     def mark(self) -> tuple[int, int]:
         """How much there is, to go back to if what follows is rolled back."""
@@ -228,6 +233,7 @@ class LedgerDraft:
     def back_to(self, mark: tuple[int, int]) -> None:
         """What came since ``mark`` was rolled back."""
         del self._items[mark[0] :], self._touched[mark[1] :]
+        self._mail.clear()
 
     def item(self, item: LedgerItem) -> None:
         """This is so now."""
@@ -291,10 +297,24 @@ class LedgerDraft:
             return
         items = self._items
         for what, *name in dict.fromkeys(self._touched):
-            items += _RESOLVED[what](db, tuple(name))
+            made = _RESOLVED[what](db, tuple(name))
+            items += made
+            if what == "mail":
+                self._mail.update(dict.fromkeys(name, made[0]) if made else {})
         if items:
             _add(db, items)
         self._items, self._touched = [], []
+
+    def committed(self) -> None:
+        """What was written last stands."""
+        for number, item in self._mail.items():
+            if item.value:
+                self.put[number] = item
+            else:
+                self.put.pop(number, None)
+        self._mail.clear()
+        while len(self.put) > MAIL_KEPT:
+            del self.put[next(iter(self.put))]
 
 
 def _run_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:

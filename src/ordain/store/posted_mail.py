@@ -7,7 +7,7 @@ record says: how often engines died with it, and when it wakes where the clock w
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
@@ -15,6 +15,7 @@ from ordain.journal.ledger import COVERS, PACKED_COVERS, LedgerItem, deaths_item
 from ordain.journal.ledger_things import Thing
 from ordain.ports.store import Mail
 from ordain.ports.writes import MailKind
+from ordain.store.folder import snapshot
 
 NOT_SENT = "mail_not_sent"
 """The code of mail that is not on the ledger as it stands."""
@@ -22,6 +23,8 @@ _MAIL = (
     "SELECT r.id, m.id, m.kind, m.addr, m.at, m.key, m.body, u.key, m.taken IS NULL FROM mailbox m JOIN runs r ON r.no = m.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
+_HAS_MAIL = "SELECT 1 FROM mailbox WHERE run = (SELECT no FROM runs WHERE id = ?) AND taken IS NULL LIMIT 1"
+"""Whether a run has untaken mail at all: mostly it has none, and then nothing needs to be compared."""
 _UNTAKEN = f"{_MAIL} WHERE r.id = ? AND m.taken IS NULL ORDER BY m.id"
 _NAMING = "SELECT items FROM ledger WHERE instr(items, ?) ORDER BY no DESC"
 _KINDS = {str(kind): kind for kind in MailKind}
@@ -66,17 +69,45 @@ def covers_mail(db: sqlite3.Connection) -> bool:
     return covers(db, PACKED_COVERS)
 
 
-def sent_mail(db: sqlite3.Connection, run: str, *, covered: bool) -> tuple[list[Mail], JournalCorrupt | None]:
-    """A run's untaken mail, in order, and what is wrong with the first piece of it that nobody sent, of which nothing is given.
+class Mailboxes:
+    """Reads runs' mail on one connection, and acts on none that nobody sent.
 
-    Where the ledger says nothing of mail yet (``covered``), all that can be read was sent.
+    ``put`` is what this process has put on the ledger itself, by number: of that no row of the ledger needs to be searched, of which one may hold
+    thousands of items.
     """
-    rows = db.execute(_UNTAKEN, (run,)).fetchall()
-    known = _known(db, run, {str(row[1]) for row in rows}) if covered and rows else {}
+
+    def __init__(self, db: sqlite3.Connection, put: Mapping[int, LedgerItem]) -> None:
+        """Nothing is read yet."""
+        self._db, self._put = db, put
+        self._covered = False
+
+    def of(self, run: str) -> tuple[list[Mail], JournalCorrupt | None]:
+        """A run's untaken mail, in order, and what is wrong with the first piece of it that nobody sent, of which nothing is given.
+
+        Where the ledger says nothing of mail yet, all that can be read was sent. Raises as SQLite does.
+        """
+        if self._db.execute(_HAS_MAIL, (run,)).fetchone() is None:
+            return [], None
+        with snapshot(self._db):  # mail and what the ledger says of it are of one commit
+            rows = self._db.execute(_UNTAKEN, (run,)).fetchall()
+            items = [_item(row) for row in rows]
+            searched = {row[1] for row, item in zip(rows, items, strict=True) if self._put.get(row[1]) != item}
+            if searched:
+                self._covered = self._covered or covers_mail(self._db)
+            known = _known(self._db, run, set(map(str, searched))) if searched and self._covered else {}
+        said = [
+            item if row[1] not in searched or not self._covered else known.get(str(row[1]), item.no_more)
+            for row, item in zip(rows, items, strict=True)
+        ]
+        return _sent(run, rows, items, said)
+
+
+def _sent(
+    run: str, rows: Sequence[tuple[Any, ...]], items: Sequence[LedgerItem], ledger: Sequence[LedgerItem]
+) -> tuple[list[Mail], JournalCorrupt | None]:
+    """What of the rows was sent: each as it is, and as the ledger has it."""
     mail, refused = list[Mail](), None
-    for row in rows:
-        item = _item(row)
-        said = known.get(str(row[1]), item if not covered else item.no_more)
+    for row, item, said in zip(rows, items, ledger, strict=True):
         typed = tuple(map(type, row[: len(_TYPES)])) == _TYPES and row[2] in _KINDS
         if typed and said.value == item.value and (said.sealed == item.sealed or not item.sealed):
             mail.append(Mail(id=row[1], kind=_KINDS[row[2]], key=row[5], addr=row[3], body=row[6], at=row[4]))

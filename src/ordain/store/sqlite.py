@@ -10,9 +10,9 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,6 +39,7 @@ from ordain.store.folder import (
     needed_log,
     note_closed,
     served,
+    snapshot,
     take_lease,
     take_lock,
     why_not,
@@ -46,7 +47,7 @@ from ordain.store.folder import (
 from ordain.store.ledger import cover_all
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
-from ordain.store.posted_mail import covers_mail, sent_mail
+from ordain.store.posted_mail import Mailboxes
 from ordain.store.run_records import place_of, read_records
 from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
@@ -122,7 +123,6 @@ class SqliteStore:
                 configure(self._db)
             if options.holder is not None:
                 cover_all(self._db)
-            self._covered = False
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:
@@ -147,6 +147,7 @@ class SqliteStore:
 
     def _writer(self, options: StoreOptions, *, threaded: bool) -> Writer:
         transaction = Transaction(self._db, self.engine, make_tables(self._db, options.tables))
+        self._mailboxes = Mailboxes(self._reads, transaction.ledger.put)
         return Writer(transaction, Applier(transaction, {**OPERATIONS, **LIBRARY_OPERATIONS}), self.engine, threaded=threaded)
 
     def submit(self, unit: Unit | SliceUnit) -> asyncio.Future[Outcome]:
@@ -191,19 +192,8 @@ class SqliteStore:
         stored = self._load(run)
         if stored is None or stored.head == len(stored.records) - 1:
             return stored
-        with self._snapshot():  # a commit came between the two reads, or there is something missing
+        with snapshot(self._reads):  # a commit came between the two reads, or there is something missing
             return self._load(run)
-
-    @contextmanager
-    def _snapshot(self) -> Generator[None]:
-        if self._reads.in_transaction:  # in memory the one connection may be writing
-            yield
-            return
-        self._reads.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._reads.execute("COMMIT")
 
     def _load(self, run: str) -> StoredRun | None:
         found = self.query(_RUN, (run,))
@@ -267,9 +257,7 @@ class SqliteStore:
     def sent(self, run: str) -> tuple[Sequence[Mail], JournalCorrupt | None]:
         """A run's untaken mail that somebody sent, and what is wrong with the rest of it. Raises as ``query``."""
         try:
-            with self._snapshot():  # mail and what the ledger says of it are of one commit
-                self._covered = self._covered or covers_mail(self._reads)
-                return sent_mail(self._reads, run, covered=self._covered)
+            return self._mailboxes.of(run)
         except sqlite3.DatabaseError as error:
             raise StorageUnavailable(f"the storage cannot be read: {error}") from error
 

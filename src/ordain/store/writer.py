@@ -238,6 +238,7 @@ class Writer:
             results = [self._savepoint(unit) for unit in units]
             self._transaction.ledger.write(db)
             db.execute("COMMIT")
+            self._transaction.ledger.committed()
         except BaseException as error:  # whatever broke, the transaction is undone before it goes on
             self._transaction.back_to(mark)
             if db.in_transaction:

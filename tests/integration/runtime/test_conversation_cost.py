@@ -18,6 +18,8 @@ CHAT: dict[str, list[Any]] = {
 }
 CYCLE = 16
 """Turns in which older entries are summarised equally often, once the history is full."""
+UNITS_OF_A_TURN = 7
+"""The message; what the turn reads; its child; that it waits; what the child asks; how each of the two ended."""
 COUNTED = 20
 """SQLite calls back after so many steps of its virtual machine."""
 
@@ -96,3 +98,20 @@ async def test_a_turn_costs_no_more_beside_many_other_sessions(tmp_path: Path) -
         for number in range(200):
             await talk.turn(f"other-{number}")
         assert await talk.cost(lambda: talk.turn("last"), 4) <= 1.05 * alone
+
+
+async def test_a_turn_is_few_units_and_no_search(tmp_path: Path) -> None:
+    """A turn and its child commit seven times, and mail that this process put is known without a search through the ledger."""
+    async with scripted(load_settings({}, tmp_path), [], CHAT) as ordain:
+        talk = Talk(ordain)
+        await talk.turn()
+        said: list[str] = []
+        connections = (ordain.store._db, ordain.store._reads)
+        for connection in connections:
+            connection.set_trace_callback(said.append)
+        await talk.turn()
+        for connection in connections:
+            connection.set_trace_callback(None)
+    units = [statement for statement in said if statement.startswith("SAVEPOINT unit")]
+    assert len(units) <= UNITS_OF_A_TURN
+    assert not [statement for statement in said if "FROM ledger WHERE instr" in statement]

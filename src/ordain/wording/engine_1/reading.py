@@ -73,6 +73,8 @@ BRIEF_SIGNS: Final = 48
 OWN_WORDS: Final = 7
 """Most words of its own that a correction has: it names what changes, the rest is known."""
 PLACE_SIGNS: Final = 10
+STOPS_CLEARLY: Final = 2
+"""The strength of an order to stop that nothing weakens."""
 COUNTED: Final = 4000
 _MARKERS: Final = frozenset((Sign.CHANGE, Sign.CHANGED, Sign.MEANT, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.RATHER_ADJ))
 """A clause without any of these replaces nothing: each pattern of a replacement has one."""
@@ -133,7 +135,7 @@ class CompiledReading:
             text = text.lstrip()[:COUNTED]
             look = self._look(text[:LOOKED_AT])  # what ends in blanks is read with them, as ever
         folded, found, signs, _ = look
-        whole = len(text) <= LOOKED_AT and len(found) < TOKENS_MAX and len(signs) <= BRIEF_SIGNS
+        whole = _is_brief(text, look)
         asks = _asks(signs)
         stop, steer = _orders(signs) if whole else (0, 0)
         nudge, trouble = _enquiries(signs) if whole else (0, 0)
@@ -158,6 +160,17 @@ class CompiledReading:
             choice=_choice(signs) if whole else "",
             order=any(ORDERS.match(clause) is not None for clause in CLAUSES.split(signs)),
         )
+
+
+def stops(text: str, look: Look) -> bool:
+    """Whether the cues of ``text``, at which this is the look, have a clear order to stop, and nothing else is asked of them."""
+    if not _is_brief(text.strip(), look) or _stop(look.signs) < STOPS_CLEARLY:
+        return False
+    return _orders(look.signs)[0] == STOPS_CLEARLY
+
+
+def _is_brief(text: str, look: Look) -> bool:
+    return len(text) <= LOOKED_AT and len(look.tokens) < TOKENS_MAX and len(look.signs) <= BRIEF_SIGNS
 
 
 def _count(text: str, found: list[str]) -> int:

@@ -17,6 +17,7 @@ from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.patterns import BREAKS, CLAUSES, any_of
 from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.reading import Look, stops
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_2.reading import LISTS as SECOND_LISTS
 from ordain.wording.engine_2.reading import ClosedReading as SecondReading
@@ -64,9 +65,21 @@ class WholeReading:
         """As engine 1 has them."""
         return self._second.parts(text)
 
-    def cues(self, text: str) -> Cues:
-        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
-        look = self._second.look(text)
+    def look(self, text: str) -> Look:
+        """As engine 1 has it."""
+        return self._second.look(text)
+
+    def halts(self, text: str) -> tuple[bool, bool]:
+        """Of the cues of a text these two: whether it clearly orders to stop, and whether it says *wait*."""
+        look = self.look(text)
+        return stops(text, look), says_hold(self._lists.ways(text, look))
+
+    def cues(self, text: str, look: Look | None = None) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text is read.
+
+        ``look`` is what ``look`` gave for the same text.
+        """
+        look = self.look(text) if look is None else look
         found, parts, signs = self._second.cues(text, look), look.parts, look.signs
         ways = self._lists.ways(text, look)
         yes, no = says_yes(ways), says_no(ways)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Set
+from functools import lru_cache
 from typing import Final
 
+CHARS_KEPT: Final = 4096
+"""Of so many characters it is remembered whether they are part of the alphabet."""
 _BLANKS: Final = frozenset(" \t\r\n\u00a0\u202f\u3000")
 _STOPS: Final = frozenset(",.!;:'’‘ʼ。、！，；：．،؛।¡")
 _MARKS: Final = re.compile("[\u064b-\u0652\u0670\u0900-\u0dff\u0e00-\u0eff\u3099\u309a]")
@@ -35,8 +38,11 @@ def is_clear(text: str, letters: Set[str]) -> bool:
     """Whether the message consists of nothing but words, figures, emoji and the stops between them; of Latin letters with a mark, of ``letters`` alone."""
     if text.lstrip()[:1] in _STOPS - {"¡"}:
         return False  # ``!yes`` negates where people program
-    left = _PICTURE.sub(_undrawn, _HYPHEN.sub("", _SMILE.sub("", unicodedata.normalize("NFC", text.strip()))))
-    return all(map(_is_known, left)) and all(char in letters for char in left.casefold() if _is_accented(char))
+    left = _HYPHEN.sub("", _SMILE.sub("", unicodedata.normalize("NFC", text.strip())))
+    if left.isascii():
+        return all(map(_is_known, set(left)))
+    left = _PICTURE.sub(_undrawn, left)
+    return all(map(_is_known, set(left))) and all(char in letters for char in set(left.casefold()) if _is_accented(char))
 
 
 def _undrawn(found: re.Match[str]) -> str:
@@ -49,6 +55,7 @@ def _is_accented(char: str) -> bool:
     return len(parts) > 1 and parts[0].isascii()
 
 
+@lru_cache(CHARS_KEPT)
 def _is_known(char: str) -> bool:
     if char in _BLANKS or char in _STOPS or _MARKS.fullmatch(char) is not None or _OWN_FORMS.fullmatch(char) is not None:
         return True

@@ -13,6 +13,7 @@ from typing import Final
 
 from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_3.choices import LETTERS
 from ordain.wording.engine_3.whole import ClosedLists, is_plain
@@ -71,8 +72,8 @@ class ClosedChoices:
                 if phrase.startswith(("last", "letzt", "latter")):
                     self._last |= keys(phrase)
 
-    def chosen(self, text: str, options: Sequence[str]) -> str:
-        """The letter of the one option that the message chooses, "" where it chooses none or could mean two."""
+    def chosen(self, text: str, options: Sequence[str], look: Look | None = None) -> str:
+        """The letter of the one option that the message chooses, "" where it chooses none or could mean two. ``look`` is engine 1's at it."""
         if len(text) > LOOKED_AT or not options:
             return ""
         named = {at for at, option in enumerate(options) if _same(option) and _same(option) == _same(text)}
@@ -81,7 +82,7 @@ class ClosedChoices:
         if (tagged := _TAGGED.fullmatch(text.strip())) is not None:
             named |= self._tagged(tagged[1], options)
         elif not named and "?" not in text and is_plain(text) and is_clear(text, self._letters | accented(options)):
-            named = self._among(text, options)
+            named = self._among(text, options, tokens(fold(text)) if look is None or text != text.strip() else look.tokens)
         return LETTERS[named.pop()] if len(named) == 1 else ""
 
     def places(self, words: Iterable[str]) -> bool:
@@ -93,8 +94,8 @@ class ClosedChoices:
         worded = {number for number, option in enumerate(options) if tag.isdecimal() and tag in _words(option)}
         return worded | ({at} if at < len(options) else set())
 
-    def _among(self, text: str, options: Sequence[str]) -> set[int]:
-        found = [token for token in tokens(fold(text)) if token[0] not in _BREAKS]
+    def _among(self, text: str, options: Sequence[str], read: Sequence[str]) -> set[int]:
+        found = [token for token in read if token[0] not in _BREAKS]
         if not found or len(found) > CHOICE_TOKENS:
             return set()
         before = self._padded(found)
@@ -102,12 +103,13 @@ class ClosedChoices:
         polite = list(reversed(self._padded(found[::-1], reverse=True, around=self._courtesies)))
         words, spelled = [_words(option) for option in options], unicodedata.normalize("NFKC", text).casefold().split()
         named, partly = set[int](), set[int]()
-        for begin in range(len(found)):
-            for end in range(begin + 1, len(found) + 1):
+        ends = [end for end, reached in enumerate(after) if reached]  # where only courtesies follow is one of them
+        for begin in (begin for begin in range(len(found)) if before[begin]):
+            for end in (end for end in ends if end > begin):
                 letter = (
                     end == begin + 1 and len(found[begin]) == 1 and found[begin].isascii() and end < len(found) and found[end].isascii()
                 )
-                if before[begin] and (polite if letter else after)[end]:  # *a lo mejor* begins with a word, and with no letter
+                if not letter or polite[end]:  # *a lo mejor* begins with a word, and with no letter
                     core = tuple(found[begin:end])
                     named |= self._named(core, words, spelled)
                     partly |= self._partly(core, words)

@@ -17,6 +17,7 @@ from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import fold, tokens
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.reading import Look
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.table import Table
 
@@ -62,6 +63,8 @@ APART: Final = re.compile(rf"^{Sign.INSTEAD}[{any_of(Sign.COMMA, Sign.STOPS)}]+{
 """*instead, tell me a joke*: it orders something of its own."""
 
 Parts = Sequence[tuple[str, str]]
+Halts = Callable[[str], tuple[bool, bool]]
+"""Whether a text clearly orders to stop, and whether it says *wait*."""
 
 
 class Orders:
@@ -76,26 +79,26 @@ class Orders:
         )
         self._longest = max(map(len, self._exclamations), default=0)
 
-    def read(self, text: str, found: Cues, parts: Parts, before: Callable[[str], Cues]) -> Cues:
-        """The cues with what is ordered; ``before`` reads a text as the engine before does."""
-        if (bare := self._bare(text)) != text:
-            told = before(bare)
-            found = structs.replace(found, stop=2 if told.stop == 2 else found.stop, hold=found.hold or told.hold)
-        if text.strip().casefold() in _KEYS or tuple(tokens(fold(bare.strip(" .!")))) in self._stops:
+    def read(self, text: str, found: Cues, look: Look, before: Halts) -> Cues:
+        """The cues with what is ordered; ``look`` is engine 1's at the text, ``before`` reads one as the engine before does."""
+        if (bare := self._bare(text, look)) != text:
+            stops, holds = before(bare)
+            found = structs.replace(found, stop=2 if stops else found.stop, hold=found.hold or holds)
+        if text.strip().casefold() in _KEYS or tuple(_tokens(bare.strip(" .!"), text, look)) in self._stops:
             return structs.replace(found, stop=2)
-        signs = "".join(Sign[name.upper()].value for _, name in parts)
+        signs = look.signs
         if found.steer == 2:
             return structs.replace(found, steer=1) if APART.match(signs) is not None else found
         if found.stop == 2 or found.yes or found.no or "?" in text:
             return found
-        return structs.replace(found, steer=2, stop=min(found.stop, 1)) if self._corrects(text, parts, signs) else found
+        return structs.replace(found, steer=2, stop=min(found.stop, 1)) if self._corrects(text, look.parts, signs) else found
 
-    def _bare(self, text: str) -> str:
+    def _bare(self, text: str, look: Look) -> str:
         """The message without its question mark, what was cried before it and blanks between its letters."""
         bare = _ASKED.sub("", text).strip()
         if len(bare) <= SPELLED_MAX and _SPELLED.fullmatch(bare) is not None:
             return re.sub(r"[\W_]", "", bare)
-        said = [token for token in tokens(fold(bare)) if token[0] not in ",.!:;\n"]
+        said = [token for token in _tokens(bare, text, look) if token[0] not in ",.!:;\n"]
         for size in range(min(self._longest, len(said) - 1), 0, -1):
             if tuple(said[:size]) in self._exclamations:
                 return " ".join(said[size:])
@@ -122,6 +125,11 @@ class Orders:
             return False
         at = found.start("amends")
         return at < 0 or tuple(parts[at][0].split()) in self._amending
+
+
+def _tokens(said: str, text: str, look: Look) -> list[str]:
+    """The tokens of what is said of the text, which has been looked at already."""
+    return look.tokens if said == text.strip() else tokens(fold(said))
 
 
 def _names(text: str) -> bool:

@@ -45,11 +45,12 @@ class ClearReading:
 
     def cues(self, text: str) -> Cues:
         """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
-        found = self._third.cues(text)
-        found = self._orders.read(text, found, self.parts(text), self._third.cues) if len(text.strip()) <= LOOKED_AT else found
+        look = self._third.look(text)
+        found = self._third.cues(text, look)
+        found = self._orders.read(text, found, look, self._third.halts) if len(text.strip()) <= LOOKED_AT else found
         if (found.yes or found.no) and not is_clear(text, self._letters):
             found = structs.replace(found, yes=False, no=False, partly=Partly.LEANS)
-        return structs.replace(found, choice=self.chosen(text, _TWO))
+        return structs.replace(found, choice=self._choices.chosen(text, _TWO, look))
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there is none."""

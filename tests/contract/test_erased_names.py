@@ -174,10 +174,8 @@ async def test_a_ledger_of_builds_before_goes_on(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "home" / "ordain.db") as db:
         items = [item for row in ledger_rows(db) for item in items_of(row.items) if item.what not in ("asked", "kept", "covers")]
         key = db.execute("SELECT key FROM subjects WHERE key IS NOT NULL").fetchone()[0]
-        key = db.execute("SELECT key FROM subjects WHERE key IS NOT NULL").fetchone()[0]
-        named = request_item(
-            "default", "mail-of-ada", accepted.run, db.execute("SELECT digest FROM requests WHERE digest <> ''").fetchone()[0], key
-        )
+        request, content = db.execute("SELECT request_id, digest FROM requests WHERE digest <> ''").fetchone()
+        named = request_item("default", request, accepted.run, content, key)
         ((erased,),) = db.execute("SELECT r.id FROM requests q JOIN runs r ON r.no = q.run WHERE q.digest = ''").fetchall()
         (was,) = db.execute("SELECT request_id FROM requests WHERE digest = ''").fetchone()
         row = next_row(None, [*items, COVERS, named, request_item("default", was, erased, "", None)])
@@ -198,8 +196,8 @@ def standing(db: sqlite3.Connection) -> list[str]:
     fold = LedgerFold()
     for row in ledger_rows(db):
         fold.take(row)
-    there = [one.place for item in standing_items(db) for one in fold.differing(item)]
-    return there + [one.place for one in fold.missing()]
+    there = [one for item in standing_items(db) for one in fold.differing(item)]
+    return [f"{one.place}: {one.now}" for one in (*there, *fold.missing())]
 
 
 @pytest.mark.parametrize(
@@ -221,5 +219,5 @@ async def test_what_an_erased_run_still_says_is_on_the_ledger(tmp_path: Path, ch
     await house.kill()
     with journal_of(sqlite3.connect(home / "ordain.db")) as db:
         db.execute(change)
-        assert standing(db)[:1] == [f"run {said.run_id}"]
+        assert standing(db)[:1] == [f"run {said.run_id}: its header, verdict or notes are others"]
     db.close()

@@ -218,10 +218,16 @@ def _calls(message: AnswerMessage) -> list[tuple[object, object]]:
     return [(function.get("name"), as_text(function.get("arguments"))) for function in called]
 
 
-def as_text(given: object) -> object:
-    """A tool's input as JSON text, where it came as an object."""
+def as_text(given: object) -> str | None:
+    """A tool's input as JSON text, also where it came as an object; None where it is neither."""
     try:
-        return _ENCODER.encode(given).decode() if isinstance(given, dict) else given
+        return (
+            _ENCODER.encode(cast("dict[str, Any]", given)).decode()
+            if isinstance(given, dict)
+            else given
+            if isinstance(given, str)
+            else None
+        )
     except (msgspec.EncodeError, UnicodeEncodeError, RecursionError):
         return None
 

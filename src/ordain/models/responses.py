@@ -122,10 +122,10 @@ def _judged(response: _Response, asked: str, how: _Asked) -> ModelReply | ModelE
         return end
     if end is End.CUT and not how.plain:
         return TRUNCATED
-    if end in {End.UNSAID, End.UNKNOWN} and not how.plain:
-        return malformed(
-            "status is missing" if end is End.UNSAID else f"unknown {'status' if response.status != 'incomplete' else 'reason of its end'}"
-        )
+    if end is End.UNSAID and not how.plain:
+        return malformed("status is missing")
+    if end is End.UNKNOWN and not how.plain:
+        return malformed("unknown end")
     text = _said(response.output or [], how.tool, how.pieces)
     if isinstance(text, ModelError):
         return TRUNCATED if end is End.CUT and text.code is ModelErrorCode.MALFORMED else text

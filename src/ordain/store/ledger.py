@@ -22,16 +22,13 @@ from ordain.journal.ledger import (
     LedgerRow,
     account_item,
     approval_item,
-    asked_item,
     config_item,
     deaths_item,
     erased_item,
     grant_item,
     in_rows,
-    kept_item,
     next_row,
     placed_item,
-    request_item,
     rest_item,
     run_item,
     session_item,
@@ -39,8 +36,9 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.store import sheets
+from ordain.store.ledger_words import begin_words, kept_now, request_now, requests_of, standing_words
 from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
-from ordain.store.run_records import asking, read_opening, read_records
+from ordain.store.run_records import asking, read_opening
 
 LEDGER_TABLES = """
 CREATE TABLE ledger(no INTEGER PRIMARY KEY, items BLOB NOT NULL, chain BLOB NOT NULL);
@@ -54,9 +52,6 @@ _RUNS = (
     " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL, r.resumes, r.resumes_at FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
 )
-_ERASED_RUNS = (
-    "SELECT r.no, r.id, r.subject IN (SELECT subject FROM erasures) FROM runs r JOIN subjects u ON u.no = r.subject WHERE u.key IS NULL"
-)
 _REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
 _SESSIONS = (
     "SELECT s.workspace, s.id, s.generation, u.id, s.head, s.chain, s.threads, s.active, s.channel, s.created_at, s.last_at, s.user, u.key"
@@ -66,15 +61,10 @@ _THREADS = (
     "SELECT s.workspace, s.id, t.id, t.status, t.run, t.touched_at, t.intent, t.asked, t.slots, t.last_error, u.key"
     " FROM threads t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = s.subject"
 )
-_REQUESTS = (
-    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, q.request_id = 'erased:' || q.run FROM requests q LEFT JOIN runs r ON r.no = q.run"
-    " LEFT JOIN subjects u ON u.no = r.subject"
-)
 _SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"
 _THREAD = f"{_THREADS} WHERE s.workspace = ? AND s.id = ? AND t.id = ?"
 _THREAD_BY_NUMBER = f"{_THREADS} WHERE t.session = ? AND t.id = ?"
 _THREAD_OF_TURN = f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.thread FROM turns w WHERE w.run = ?)"
-_REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
 _LAST = "SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1"
 _ACCOUNTS = "SELECT workspace, name, tokens, usd_micros FROM accounts"
 _CONFIG = "SELECT place, resource, id, version, config, by, at FROM configuration"
@@ -135,22 +125,8 @@ def _approval(row: tuple[Any, ...]) -> LedgerItem:
     return approval_item(row[0], row[1:16], row[16], row[17])
 
 
-def _request(row: tuple[Any, ...]) -> LedgerItem:
-    workspace, request, run, digest, key, erased = row
-    return asked_item(run, workspace, (request, digest), key, erased=erased == 1)
-
-
-def _kept(db: sqlite3.Connection, row: tuple[Any, ...]) -> LedgerItem:
-    no, run, _ = row
-    try:
-        records = read_records(asking(db), no)
-    except JournalCorrupt:
-        return kept_item(run, [(-1, b"")])  # its replay tells what is wrong
-    return kept_item(run, [(record.seq, record.body) for record in records if record.body is not None])
-
-
-def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
-    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere."""
+def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
+    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere. ``begins``: for a ledger that has no row yet."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
         item = _run(db, row)
         yield (
@@ -161,13 +137,7 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from untaken_mail(db)
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
-    if covers(db, PACKED_COVERS_WORDS):
-        for item, row in _words(db):
-            yield (
-                LedgerItem(item.what, item.name, UNDER_WAY) if row is not None and row[2] else item
-            )  # slices take what it says, one by one
-    else:
-        yield from (request_item(*row[:5]) for row in db.execute(_REQUESTS))
+    yield from standing_words(db, named=not (begins or covers(db, PACKED_COVERS_WORDS)))
     yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
@@ -175,17 +145,11 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from (grant_item(row[0], row[1:]) for row in db.execute(_GRANTS))
 
 
-def _words(db: sqlite3.Connection) -> Iterator[tuple[LedgerItem, tuple[Any, ...] | None]]:
-    """What a ledger says otherwise from its row on that says so: requests by their runs; and what it did not say before: what erased runs, whose rows stand beside it, still say."""
-    yield from ((_request(row), None) for row in db.execute(_REQUESTS))
-    yield from ((_kept(db, row), row) for row in db.execute(f"{_ERASED_RUNS} ORDER BY r.no"))
-
-
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
     """The first rows of a database that has none: the heads that exist, and which classes of content were swept before ``at``, within a transaction."""
     swept = [swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")]
-    _add(db, [COVERS_WORDS])
-    for items in in_rows(item for item in chain(swept, begin_covering(db), standing_items(db)) if item.value):
+    begun = chain(swept, [COVERS_WORDS], begin_covering(db), standing_items(db, begins=True))
+    for items in in_rows(item for item in begun if item.value):
         _add(db, items)
 
 
@@ -195,7 +159,7 @@ def cover_all(db: sqlite3.Connection) -> None:
     if mail and words:
         return
     db.execute("BEGIN IMMEDIATE")
-    begun = chain(() if mail else begin_covering(db), () if words else chain([COVERS_WORDS], (item for item, _ in _words(db))))
+    begun = chain(() if mail else begin_covering(db), () if words else begin_words(db))
     for items in in_rows(begun):
         _add(db, items)
     db.execute("COMMIT")
@@ -322,11 +286,7 @@ def _run_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
 
 
 def _rest_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [*(_rest(db, row) for row in db.execute(_REST, name)), *_kept_now(db, name)]
-
-
-def _kept_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_kept(db, row) for row in db.execute(f"{_ERASED_RUNS} AND r.no = ?", name)]
+    return [*(_rest(db, row) for row in db.execute(_REST, name)), *kept_now(db, name)]
 
 
 def _session_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -343,10 +303,6 @@ def _thread_by_number(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[Led
 
 def _turn_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
     return [_thread(row) for row in db.execute(_THREAD_OF_TURN, name)]
-
-
-def _request_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_request(row) for row in db.execute(_REQUEST, name)]
 
 
 def _account_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -367,7 +323,7 @@ def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
         *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
-        *(_request(row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+        *requests_of(db, name),
         *(_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
         *_placed(db, name),
     ]
@@ -393,13 +349,13 @@ def of_subject(db: sqlite3.Connection, subject: int) -> list[LedgerItem]:
 _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[LedgerItem]]] = {
     "run": _run_now,
     "rest": _rest_now,
-    "kept": _kept_now,
+    "kept": kept_now,
     "mail": mail_now,
     "session": _session_now,
     "thread": _thread_now,
     "thread_number": _thread_by_number,
     "place": _turn_now,
-    "request": _request_now,
+    "request": request_now,
     "account": _account_now,
     "approval": _approval_now,
     "grant": _grant_now,

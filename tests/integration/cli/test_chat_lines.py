@@ -46,7 +46,7 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     header, _, narrative = done.stdout.decode().partition("\n\n")
     assert header.startswith("✓ ok · ordain run ")
     assert "· turn@6 · completed · ok" in header.splitlines()[0]
-    assert narrative == "Hello to you.\n\n"
+    assert narrative == "> Hello to you.\n\n"
     assert done.stderr.decode().startswith("session cli:")
     assert len(done.stderr.splitlines()) == 1
 
@@ -99,10 +99,10 @@ def test_a_question_left_open_is_exit_code_1_and_can_be_answered_later(server: S
     """A question is shown with what it expects; the next process answers it in the same session."""
     asked = server.cli("chat", "--mode", "agent", "which town")
     assert asked.returncode == 1, asked.stderr
-    assert asked.stdout.decode() == "Ordain asks:\nWhich city is it?\n(expects location)\n\n"
+    assert asked.stdout.decode() == "Ordain asks:\n> Which city is it?\n(expects location)\n\n"
     answered = server.cli("chat", "--session", "last", "Berlin")
     assert answered.returncode == 0, answered.stderr
-    assert answered.stdout.decode().endswith("\n\nNoted.\n\n")
+    assert answered.stdout.decode().endswith("\n\n> Noted.\n\n")
 
 
 def test_a_question_is_answered_by_the_next_line(server: Server) -> None:

@@ -235,7 +235,7 @@ def test_a_journal_shows_what_a_verb_replied(server: Server, tmp_path: Path) -> 
     assert "raw_cortex" not in planned
     run = json.loads(planned)["run_id"]
     last = server.cli("runs", "show", run, "--journal").stdout.decode().splitlines()[-1]
-    assert last.startswith("raw_cortex  ")
+    assert last.startswith("> raw_cortex  ")
     assert json.loads(last.split("  ", 2)[2])["verb_name"] == "extract_facts"
     assert list(json.loads(server.cli("runs", "show", run, "--journal", "--json").stdout)["raw_cortex"]) == [last.split("  ")[1]]
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import httpx
 import pytest
 
 from ordain.contracts.verbs import VerbRequest
+from ordain.journal.ledger import COVERS, LedgerFold, items_of, next_row, request_item
 from ordain.ports.store import Operation
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.store_replay import held_to_ledger
 from ordain.runtime.transcript_replay import retell
 from ordain.server import Face, build_app
+from ordain.store.ledger import ledger_rows, standing_items
 from ordain.store.ledger_reads import SqliteLedger
 from ordain.testing import suggests
 from tests.contract.test_sessions_erased import LIVELY, POLICY, holding, lively
 from tests.shapes.lines import holds, script_of
+from tests.shapes.stored_journal import journal_of
 from tests.shapes.talk import House
 
 NAMED = "telegram:chat:4711"
@@ -144,7 +148,7 @@ async def test_no_face_names_it() -> None:
 
 @pytest.mark.parametrize("run_id", ["mail-of-ada", "r" * 200])
 async def test_a_request_id_goes_with_its_run(run_id: str) -> None:
-    """No table but the ledger has it, the store holds to that, and the id may be used again."""
+    """No table has it, the ledger neither, the store holds to that, and the id may be used again."""
     async with House() as house:
         for _ in range(2):
             asked = VerbRequest(verb_id="math.evaluate", payload={"expression": "1"}, caller="test", request_id=run_id)
@@ -152,5 +156,68 @@ async def test_a_request_id_goes_with_its_run(run_id: str) -> None:
             await house.ordain.runtime.wait(accepted.run)
             assert "requests.request_id" in holding(house, run_id)
             await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
-            assert set(holding(house, run_id)) == {"ledger.items"}
+            assert holding(house, run_id) == []
             assert await found(house) == ("equal", [])
+
+
+async def test_a_ledger_of_builds_before_goes_on(tmp_path: Path) -> None:
+    """One that names requests, and says nothing of what erased runs still say, verifies as it is, and says it otherwise from the next start on."""
+    house = House(tmp_path / "home")
+    await house.open()
+    asked = VerbRequest(verb_id="math.evaluate", payload={"expression": "1"}, caller="test", request_id="mail-of-ada")
+    for again in (False, True):
+        accepted = await house.ordain.runtime.accept(asked, "local:test")
+        await house.ordain.runtime.wait(accepted.run)
+        if not again:
+            await house.ordain.runtime.erase(accepted.run, by="op", why="asked to")
+    await house.kill()
+    with sqlite3.connect(tmp_path / "home" / "ordain.db") as db:
+        items = [item for row in ledger_rows(db) for item in items_of(row.items) if item.what not in ("asked", "kept", "covers")]
+        key = db.execute("SELECT key FROM subjects WHERE key IS NOT NULL").fetchone()[0]
+        request, content = db.execute("SELECT request_id, digest FROM requests WHERE digest <> ''").fetchone()
+        named = request_item("default", request, accepted.run, content, key)
+        ((erased,),) = db.execute("SELECT r.id FROM requests q JOIN runs r ON r.no = q.run WHERE q.digest = ''").fetchall()
+        (was,) = db.execute("SELECT request_id FROM requests WHERE digest = ''").fetchone()
+        row = next_row(None, [*items, COVERS, named, request_item("default", was, erased, "", None)])
+        db.execute("DELETE FROM ledger")
+        db.execute("INSERT INTO ledger VALUES (?,?,?)", (row.no, row.items, row.chain))
+        assert standing(db) == []
+    db.close()
+    await house.open()
+    assert await found(house) == ("equal", [])
+    rows = house.query("SELECT count(*) FROM ledger")[0][0]
+    await house.reopen()
+    assert house.query("SELECT count(*) FROM ledger")[0][0] == rows > 1
+    await house.kill()
+
+
+def standing(db: sqlite3.Connection) -> list[str]:
+    """What is otherwise than the ledger has it."""
+    fold = LedgerFold()
+    for row in ledger_rows(db):
+        fold.take(row)
+    there = [one for item in standing_items(db) for one in fold.differing(item)]
+    return [f"{one.place}: {one.now}" for one in (*there, *fold.missing())]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'completed', 'failed') AS BLOB) WHERE kind = 'ended'",
+        "UPDATE journal SET body = NULL WHERE kind = 'ended'",
+        "UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), 'asked to', 'lost') AS BLOB) WHERE kind = 'note'",
+    ],
+)
+async def test_what_an_erased_run_still_says_is_on_the_ledger(tmp_path: Path, change: str) -> None:
+    """Its header, its verdict and what was noted of it: their digests went with the key, and nobody changes them unseen."""
+    home = tmp_path / "home"
+    house = House(home)
+    await house.open()
+    said = await house.say("tell me about cats", NAMED)
+    await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
+    assert await found(house) == ("equal", ["erased"])
+    await house.kill()
+    with journal_of(sqlite3.connect(home / "ordain.db")) as db:
+        db.execute(change)
+        assert standing(db)[:1] == [f"run {said.run_id}: its header, verdict or notes are others"]
+    db.close()

@@ -20,11 +20,12 @@ from ordain.cli.columns import UNBROKEN
 from ordain.cli.conversation_lines import question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
+from ordain.cli.output import show_reply
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import InvalidRequest, OrdainError
-from ordain.rules.plain_reply import cleaned, plain_reply
+from ordain.rules.plain_reply import cleaned
 
 READ_BYTES = 65_536
 LINES_AHEAD = 16
@@ -189,7 +190,7 @@ class LineChat:
             ]
             print("\n".join(map(cleaned, lines)), end="\n\n", flush=True)
         elif answer.reply is not None:
-            print(plain_reply(answer.reply.header, answer.reply.narrative), end="\n\n", flush=True)
+            show_reply(answer.reply.header, answer.reply.narrative)
         elif answer.question is not None:
             asked = answer.question
             options = [OptionView(key=option.key, label=option.label) for option in asked.options]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordain.cli.columns import clipped, wrapped
+from ordain.cli.columns import clipped
+from ordain.cli.output import HEADER_INDENT, marked_lines
 from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, ScreenLine
 from ordain.cli.talk import Turn
 from ordain.contracts.conversation import MessageAnswer
@@ -24,7 +25,7 @@ from ordain.contracts.events import (
     SummaryEvent,
 )
 from ordain.rules.header import MARKS
-from ordain.rules.plain_reply import QUOTE, cleaned, imitates
+from ordain.rules.plain_reply import cleaned
 
 COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -46,17 +47,14 @@ def notice(text: str) -> ScreenLine:
 def header_lines(header: str) -> list[ScreenLine]:
     """A header, as code wrote it."""
     return [
-        ScreenLine(text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent="      ") for line in cleaned(header).split("\n")
+        ScreenLine(text=line, style=DIM, mark=COLOURS.get(line.lstrip()[:1], ""), indent=HEADER_INDENT)
+        for line in cleaned(header).split("\n")
     ]
 
 
 def words(text: str, columns: int) -> list[ScreenLine]:
-    """Foreign text, broken to fit; of the lines that come of it none looks like a header's."""
-    found: list[ScreenLine] = []
-    for line in cleaned(text).strip("\n").split("\n"):
-        parts = wrapped(line, columns - len(QUOTE))
-        found += [ScreenLine(text=f"{QUOTE}{part}" if imitates(part) else part) for part in parts]
-    return found
+    """Foreign text, broken to fit; each line that comes of it stands behind its mark, as no line of a header does."""
+    return [ScreenLine(text=line) for line in marked_lines(text.strip("\n"), columns)]
 
 
 def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[ScreenLine]:

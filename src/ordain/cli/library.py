@@ -14,13 +14,12 @@ from urllib.parse import quote
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.options import CommonOptions
-from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.output import moment, print_json, print_table, show, show_words
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError, OrdainError, Transient
 from ordain.ports.documents import DOCUMENT_BYTES
 from ordain.rules.header import plain
-from ordain.rules.plain_reply import quoted_lines
 
 SHOWN = 200
 LINES, OCTETS = "application/x-ndjson", "application/octet-stream"
@@ -92,7 +91,7 @@ def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
         title = f" {plain(one['title'], SHOWN)}" if one["title"] else ""
         page = f" page {one['page']}" if one["page"] else ""
         show(f"{one['score']:.2f}  {one['id']}  {moment(one['created_at'])}  {one['kind']}, {one['trust']}{title}{page}")
-        print(quoted_lines(one["text"]))
+        show_words(one["text"])
     if found["notice"]:
         show(found["notice"])
     show(f"{len(found['fragments'])} found, method {found['method']}")
@@ -148,7 +147,7 @@ def print_document(place: LibraryPlace, document: str) -> int:
         page = f"page {one['page']}, " if one["page"] else ""
         heading = f"  {plain(one['heading'], SHOWN)}" if one["heading"] else ""
         show(f"\n{page}{one['start']}-{one['stop']}{heading}")
-        print(quoted_lines(one["text"]))
+        show_words(one["text"])
     return OK
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ordain.cli.columns import UNBROKEN, wrapped
 from ordain.rules.header import plain
-from ordain.rules.plain_reply import cleaned, quoted_lines
+from ordain.rules.plain_reply import QUOTE, cleaned
 
 CELL = 300
+COLUMNS_MIN = 20
+HEADER_INDENT = "      "
+"""Before the rest of a header's line that is too long for its terminal."""
 
 
 def json_text(value: object, indent: int | None = None) -> str:
@@ -35,9 +41,43 @@ def show(text: str) -> None:
     print(cleaned(text))
 
 
+def show_header(header: str) -> None:
+    """A header, as code wrote it."""
+    print("\n".join(part for line in cleaned(header).split("\n") for part in broken(line, terminal_columns(), HEADER_INDENT)))
+
+
 def show_foreign(text: str) -> None:
-    """What a model said below a header, none of whose lines can be taken for the header's (C5)."""
-    print(f"\n{quoted_lines(text)}")
+    """What a model said below a header."""
+    print()
+    show_words(text)
+
+
+def show_words(text: str) -> None:
+    """Foreign text, each line behind its mark (C5)."""
+    print("\n".join(marked_lines(text, terminal_columns())))
+
+
+def show_reply(header: str, narrative: str) -> None:
+    """A reply: its header, and behind their mark the words below it."""
+    show_header(header)
+    if cleaned(narrative).strip():
+        show_foreign(narrative.strip("\n"))
+    print(flush=True)
+
+
+def marked_lines(text: str, columns: int) -> list[str]:
+    """Foreign text, each line behind its mark; one that is too long is broken, so that its rest does not begin where a header's line does."""
+    return [f"{QUOTE}{part}".rstrip() for line in cleaned(text).split("\n") for part in broken(line, columns - len(QUOTE))]
+
+
+def broken(line: str, columns: int, indent: str = "") -> list[str]:
+    """A line as those that a terminal has room for; of a pipe or a file it stays one, as it is."""
+    return [line] if columns >= UNBROKEN - len(QUOTE) else wrapped(line, columns, indent)
+
+
+def terminal_columns() -> int:
+    """Columns of the terminal that is printed to; of a pipe or a file as many as a line has."""
+    return max(COLUMNS_MIN, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else UNBROKEN
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -50,7 +90,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> No
 
 def print_answer(response: Mapping[str, Any]) -> None:
     """A planner response: header first, then the answer or the error."""
-    show(response["header"])
+    show_header(response["header"])
     if error := response.get("error"):
         show_foreign(f"error: {error['code']}: {error['message']}")
     if response.get("final_answer"):

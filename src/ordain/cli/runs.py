@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign
+from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError
 
@@ -78,7 +78,7 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
 
 
 def _print_run(found: dict[str, Any]) -> None:
-    show(found["header"])
+    show_header(found["header"])
     size = found["journal_bytes"]
     show(f"\n{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads")
     show(f"created {moment(found['created_at'])}, ended {moment(found['ended_at']) or 'not yet'}")

@@ -169,9 +169,11 @@ class Example(Strict):
 
 TEXT_FIELD = "content"
 """The one field of a verb's output whose answer is plain text."""
+WORDS_MOST = 16_000
+"""So many characters a plain text may have; of a longer one its beginning counts."""
 TEXT_OUTPUT_SCHEMA: dict[str, JsonValue] = {
     "type": "object",
-    "properties": {TEXT_FIELD: {"type": "string", "minLength": 1, "maxLength": 16_000}},
+    "properties": {TEXT_FIELD: {"type": "string", "minLength": 1, "maxLength": WORDS_MOST}},
     "required": [TEXT_FIELD],
     "additionalProperties": False,
 }

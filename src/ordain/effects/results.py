@@ -125,12 +125,16 @@ class VerbReturned(Result, frozen=True, kw_only=True, omit_defaults=True, tag="r
 
 
 class VerbFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="verb_failed"):
-    """The verb failed and is known not to have had its effect, or its effect does not matter (a read). ``retry_after_ms``: the delay it named."""
+    """The verb failed and is known not to have had its effect, or its effect does not matter (a read). ``retry_after_ms``: the delay it named.
+
+    ``apart``: it refused for now and named the rest after which it wants to be asked, which uses up no attempt. Records of builds before never say so.
+    """
 
     code: str
     message: str
     retryable: bool = False
     retry_after_ms: int = 0
+    apart: bool = False
 
 
 class VerbTimedOut(Result, frozen=True, kw_only=True, omit_defaults=True, tag="timed_out"):

@@ -171,27 +171,31 @@ async def _leaf(context: FlowContext, permit: Authorized, attempts: int) -> Acte
     verb = permit.call.verb
     spec = context.catalog.verbs[verb].spec
     most = min(attempts or spec.retry.max_attempts, spec.retry.max_attempts)
-    attempt = 0
+    attempt = rests = rested_ms = 0
     while True:
         attempt += 1
         deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
         result = await context.fx.perform(VerbCall(authorized=permit, deadline=deadline, attempt=attempt))
-        if not isinstance(result, (VerbFailed, VerbTimedOut)) or most == 1:
+        resting = isinstance(result, VerbFailed) and result.apart
+        rests += resting
+        if not isinstance(result, (VerbFailed, VerbTimedOut)) or (most == 1 and not resting):
             return Acted(verb=verb, result=result, seq=result.seq)
         facts = RetryFacts(
             verb=verb,
             code=result.code if isinstance(result, VerbFailed) else "timed_out",
             retryable=isinstance(result, VerbTimedOut) or result.retryable,
-            attempt=attempt,
+            attempt=attempt - rests,
             max_attempts=most,
             left_ms=max(0, context.left_ms()),
             verb_calls=context.account.spent.verb_calls,
             cap_verb_calls=context.account.cap.verb_calls,
             retry_after_ms=(result.retry_after_ms if isinstance(result, VerbFailed) else 0) or msgspec.UNSET,
+            rested_ms=rested_ms if resting else msgspec.UNSET,
         )
         outcome = context.fx.decide(RETRY, facts, None, (result.seq,)).outcome
         if not isinstance(outcome, TryAgain):
             return Acted(verb=verb, result=result, seq=result.seq)
+        rested_ms += outcome.wait_ms if resting else 0
         if outcome.wait_ms:
             await context.fx.perform(
                 Wait(what=WaitFor.TIMER, about=f"another try of {verb}", deadline=context.now() + outcome.wait_ms * 1000)

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from ordain.journal.acts import Acts
 from ordain.journal.codec import ReadRecord, decode
-from ordain.journal.digests import derived_id
 from ordain.journal.partial_bodies import (
     CHILDREN,
     LOST,
@@ -345,21 +344,6 @@ def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | 
             body = read(record)
             return body if isinstance(body, EndedBody) else None
     return None
-
-
-def open_children(records: Sequence[Record], run: str) -> list[str]:
-    """The children of the join that a run is in, whether they have settled or not; none where it is in no join."""
-    announced = next((record for record in reversed(records) if record.kind in {RecordKind.INTENT, RecordKind.OBSERVATION}), None)
-    if announced is None or announced.kind is not RecordKind.INTENT or announced.name != "children":
-        return []
-    body = decode(announced)
-    if not isinstance(body, IntentBody):
-        return []
-    try:
-        spawned = len(CHILDREN.decode(body.effect).spawns)
-    except msgspec.MsgspecError:  # whoever shows the run says that it cannot be read
-        return []
-    return [derived_id(run, body.addr, index) for index in range(spawned)]
 
 
 class _Purpose(Struct):

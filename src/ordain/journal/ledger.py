@@ -10,9 +10,8 @@ ever rewritten, and the name that it had is on the rows before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from hashlib import blake2b
 
 import msgspec
@@ -20,6 +19,7 @@ from msgspec import Struct
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, KEY_BYTES
+from ordain.journal.ledger_things import GONE, OTHER, OTHER_WORDS, THERE, Thing, place
 from ordain.journal.records import SETTLED, STOPPED
 
 AT_REST = frozenset(str(status) for status in (SETTLED | STOPPED))
@@ -27,36 +27,8 @@ ITEMS_IN_ROW = 8_192
 """Of the rows that list what a store held before it had a ledger; a batch has fewer."""
 
 
-class Thing(StrEnum):
-    """What an item is about, and the parts of its name.
-
-    ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
-    number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
-    ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``mail`` (run, number): what no record of the run has taken yet;
-    ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers``: from here on a ledger says these three;
-    ``config`` (place, type, id, version of a record);
-    ``approval`` (id), ``grant`` (id): what was asked, given, used.
-    """
-
-    RUN = "run"
-    REST = "rest"
-    SESSION = "session"
-    THREAD = "thread"
-    REQUEST = "request"
-    ACCOUNT = "account"
-    ERASED = "erased"
-    SWEPT = "swept"
-    PLACED = "placed"
-    MAIL = "mail"
-    DEATHS = "deaths"
-    WAKE = "wake"
-    COVERS = "covers"
-    CONFIG = "config"
-    APPROVAL = "approval"
-    GRANT = "grant"
-
-
 _LATER = frozenset({"mail", "deaths"})
+_LATER_WORDS = frozenset({"asked", "kept"})
 """What a ledger says nothing of before its row that says so: builds before left it out."""
 
 
@@ -129,8 +101,18 @@ def thread_item(name: tuple[str, str, int], row: Sequence[object], words: Sequen
 
 
 def request_item(workspace: str, request: str, run: str, digest: str, key: bytes | None) -> LedgerItem:
-    """A request id is taken by a run; ``digest`` is its content's."""
+    """A request id is taken by a run, as builds before had it on their rows; ``digest`` is its content's."""
     return LedgerItem(Thing.REQUEST, (workspace, request), fingerprint(run), sealed(key, digest))
+
+
+def asked_item(run: str, workspace: str, request: tuple[str, str], key: bytes | None, *, erased: bool) -> LedgerItem:
+    """A run answers a request: its id and content's digest are under the seal alone, and go with the key. ``erased``: it stands under no name of its own."""
+    return LedgerItem(Thing.ASKED, (run,), fingerprint(workspace, erased), sealed(key, *request))
+
+
+def kept_item(run: str, bodies: Sequence[tuple[int, bytes]]) -> LedgerItem:
+    """What a run still says whose key is destroyed: the bodies that stand, each with its record's number."""
+    return LedgerItem(Thing.KEPT, (run,), fingerprint(*bodies) if bodies else b"")
 
 
 def account_item(workspace: str, account: str, spent: tuple[int, int] | None) -> LedgerItem:
@@ -192,6 +174,9 @@ COVERS = LedgerItem(Thing.COVERS, ("mail",), b"\x01")
 """From the row with this item on the ledger knows of all mail, deaths and moved times to wake."""
 PACKED_COVERS = _ENCODER.encode(COVERS)
 """How it stands in a row, to look for."""
+COVERS_WORDS = LedgerItem(Thing.COVERS, ("words",), b"\x01")
+"""From the row with this item on the ledger names no request, and knows what erased runs still say."""
+PACKED_COVERS_WORDS = _ENCODER.encode(COVERS_WORDS)
 
 
 def items_of(laid: bytes) -> list[LedgerItem]:
@@ -244,7 +229,8 @@ Placements = dict[tuple[str, str], dict[int, tuple[bytes, bytes]]]
 class LedgerFold:
     """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds.
 
-    ``woken`` is when runs wake whose time to wake was moved, None of a ledger that says nothing of mail, deaths and such times yet.
+    ``woken`` is when runs wake whose time to wake was moved, None of a ledger that says nothing of mail, deaths and such times yet; ``words`` says whether
+    it knows of requests by their runs alone, and of what erased runs still say.
     """
 
     no: int = 0
@@ -252,6 +238,7 @@ class LedgerFold:
     swept: dict[str, int] = field(default_factory=dict[str, int])
     placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
     woken: dict[str, int] | None = None
+    words: bool = False
     _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
 
     def take(self, row: LedgerRow) -> None:
@@ -279,6 +266,9 @@ class LedgerFold:
         name = item.name
         if item.what == Thing.SWEPT:
             self.swept[name[0]] = max(self.swept.get(name[0], 0), int.from_bytes(item.value, "big"))
+        elif item == COVERS_WORDS:
+            self.words = True
+            self._things = {of: said for of, said in self._things.items() if of[0] != Thing.REQUEST}
         elif item.what == Thing.COVERS:
             self.woken = {} if self.woken is None else self.woken
         elif item.what == Thing.WAKE:
@@ -288,86 +278,42 @@ class LedgerFold:
             self.placed.get((name[0], name[1]), {}).pop(int(name[2]), None)
         elif item.what == Thing.PLACED:
             self.placed.setdefault((name[0], name[1]), {})[int(name[2])] = item.value, item.sealed
-        elif not item.value:
+        elif not item.value or (self.words and item.what == Thing.REQUEST):
             self._things.pop((item.what, *name), None)
         else:
             self._things[(item.what, *name)] = item.value, item.sealed
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
         """What is other about one thing that stands; each is asked about once."""
-        if not item.value or (self.woken is None and item.what in _LATER):
+        if not item.value or self._unsaid(item.what):
             return
-        place = _place(item.what, item.name)
+        named = place(item.what, item.name)
         known = self._things.pop((item.what, *item.name), None)
+        if known is None and item.value == UNDER_WAY and item.what == Thing.KEPT:
+            return
         if known is None:
-            yield Discrepancy(place, "nothing on the ledger", _THERE.get(item.what, "is there"))
+            yield Discrepancy(named, "nothing on the ledger", THERE.get(item.what, "is there"))
             return
         if item.value == UNDER_WAY:
             return
         if known[0] != item.value:
-            yield Discrepancy(place, "as on the ledger", _OTHER.get(item.what, "another"))
+            yield Discrepancy(named, "as on the ledger", OTHER.get(item.what, "another"))
         if known[1] != item.sealed and (item.sealed or item.what not in _UNSEALED):
-            yield Discrepancy(place, "as on the ledger", _OTHER_WORDS.get(item.what, "another") if item.sealed else "its content is gone")
+            yield Discrepancy(named, "as on the ledger", OTHER_WORDS.get(item.what, "another") if item.sealed else "its content is gone")
+
+    def _unsaid(self, what: str) -> bool:
+        """Whether the ledger says nothing of such things yet, or does no more."""
+        return (
+            (self.woken is None and what in _LATER) or (what in _LATER_WORDS and not self.words) or (self.words and what == Thing.REQUEST)
+        )
 
     def missing(self) -> Iterator[Discrepancy]:
         """What nobody was asked about: it is on the ledger, and does not stand any more."""
         for what, *name in self._things:
-            if self.woken is None and what in _LATER:
+            if self._unsaid(what):
                 continue
-            yield Discrepancy(_place(what, name), "on the ledger", _GONE.get(what, "missing"))
+            yield Discrepancy(place(what, name), "on the ledger", GONE.get(what, "missing"))
 
 
 _UNSEALED = frozenset({"run", "mail"})
 """What erasing does not say again: that its key is destroyed says enough."""
-_THERE: Mapping[str, str] = {
-    Thing.MAIL: "is there, and nobody sent it",
-    Thing.DEATHS: "its row counts deaths",
-    Thing.ERASED: "its key is destroyed, and nobody erased it",
-    Thing.REST: "its row says that it is at rest, or why it stopped",
-}
-_GONE: Mapping[str, str] = {
-    Thing.DEATHS: "its row counts no deaths",
-    Thing.ERASED: "it was erased, and has a key or is gone",
-    Thing.REST: "it was at rest, or had a reason, and its row says neither",
-}
-_OTHER: Mapping[str, str] = {
-    Thing.MAIL: "another kind, effect or time",
-    Thing.DEATHS: "its row counts other deaths",
-    Thing.RUN: "its row has another parent, root, workspace, session, thread, subject, flow, catalog or time of opening",
-    Thing.REST: "its row or its last record has another status, reason, time, number or link",
-    Thing.SESSION: "its row has another head, link, subject, thread, channel or time",
-    Thing.THREAD: "its row has another status, run or time",
-    Thing.REQUEST: "another run answers it",
-    Thing.ACCOUNT: "another amount",
-    Thing.ERASED: "another time",
-    Thing.CONFIG: "it says something else, or was written by somebody else or at another time",
-    Thing.APPROVAL: "its row has another run, digest, state, tier or time",
-    Thing.GRANT: "its row has another scope, principal, time or number of uses",
-}
-_OTHER_WORDS: Mapping[str, str] = {
-    Thing.MAIL: "another key or content",
-    Thing.RUN: "its first record has another link",
-    Thing.SESSION: "another user",
-    Thing.THREAD: "another intent, question, slots or error",
-    Thing.REQUEST: "another content",
-    Thing.APPROVAL: "somebody else decided it",
-}
-
-
-def _place(what: str, name: Sequence[str]) -> str:
-    """A thing by its name, for people: the workspace last."""
-    match what, list(name):
-        case ((Thing.RUN | Thing.REST | Thing.DEATHS), [run]):
-            return f"run {run}"
-        case ((Thing.SESSION | Thing.REQUEST), [workspace, one]):
-            return f"{what} {one} in {workspace}"
-        case Thing.THREAD, [workspace, session, number]:
-            return f"thread {number} of session {session} in {workspace}"
-        case Thing.MAIL, [run, number]:
-            return f"mail {number} of run {run}"
-        case Thing.CONFIG, [place, resource, record, version]:
-            return f"version {version} of {resource} {record} in {place}"
-        case Thing.ERASED, [workspace, subject]:
-            return f"subject {subject} in {workspace}"
-        case _:
-            return f"{what} {' '.join(map(str, name))}"

@@ -6,8 +6,9 @@ Three dialects differ in details that matter, and one choice is made for each:
   OpenAI's strict rules, since the API refuses others outright. llama.cpp and vLLM enforce the schema either way. Held by a tool it is the
   input of the one function that must be called. Else it stands at the end of the system text, and no ``response_format`` is assumed.
 - **Length.** OpenAI itself wants ``max_completion_tokens``, every other server knows ``max_tokens``.
-- **Finish.** Only ``stop`` is a whole answer, and the call of the tool that was asked for. Missing, unknown and early ends are errors: a
-  truncated answer can be valid JSON. Plain text that was cut at its length is text, and told as cut.
+- **Finish.** Whole is what says so (``endings``), and the call of the tool that was asked for. Of JSON, missing, unknown and early ends are errors: a
+  truncated answer can be valid JSON. Plain text that was cut at its length is text, and told as cut; one whose body is whole is text whatever it says of
+  its end, and an unknown word for that is told.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
+from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of
 from ordain.models.refusals import malformed, why_unreadable
-from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
+from ordain.models.replies import TRUNCATED, Counts, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 
@@ -62,18 +63,25 @@ class _Body(Struct, frozen=True, kw_only=True):
 
 
 class AnswerMessage(Struct, frozen=True):
-    """What the model said, or its refusal."""
+    """What the model said, as a text or in parts, or its refusal."""
 
-    content: str | None = None
-    refusal: str | None = None
+    content: Any = None
+    refusal: Any = None
     tool_calls: Any = None
+    function_call: Any = None
 
 
 class Choice(Struct, frozen=True):
-    """One answer, and why it ended."""
+    """One answer, and why it ended. ``text`` is what servers of the older wire put in the message's place."""
 
-    message: AnswerMessage
+    message: AnswerMessage | None = None
     finish_reason: str | None = None
+    text: Any = None
+
+    @property
+    def said(self) -> AnswerMessage:
+        """The message, wherever it stands."""
+        return self.message or AnswerMessage(content=self.text)
 
 
 class Completion(Struct, frozen=True):
@@ -165,43 +173,63 @@ def conclude(completion: Completion, asked: str, tool: OutputTool | None = None,
     if not completion.choices:
         return malformed("no choices in the answer")
     choice = completion.choices[0]
-    cut = plain and choice.finish_reason == "length"
-    text = _said(msgspec.structs.replace(choice, finish_reason="stop") if cut else choice, tool)
-    if cut and isinstance(text, ModelError) and text.code is ModelErrorCode.MALFORMED:
-        return TRUNCATED
+    end = end_of(choice.finish_reason)
+    if refuses(choice.said.refusal, choice.said.content):
+        return REFUSED
+    text = _said(choice, end, tool, plain=plain)
     if isinstance(text, ModelError):
         return text
     usage = fields(completion.usage)
     cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
     counts = Counts(given=usage.get("prompt_tokens"), said=usage.get("completion_tokens"), cached=cached)
-    reply = replied(text, completion.model, asked, counts)
-    return cut_short(reply) if cut else reply
+    return ended(replied(text, completion.model, asked, counts), end)
 
 
-def _said(choice: Choice, tool: OutputTool | None) -> str | ModelError:
-    message = choice.message
-    if message.refusal:
-        return ModelError(code=ModelErrorCode.FILTERED, message="the model refused")
-    match choice.finish_reason:
-        case None:
-            return malformed("finish_reason is missing")
-        case "length":
+def _said(choice: Choice, end: End, tool: OutputTool | None, *, plain: bool) -> str | ModelError:
+    match end:
+        case End.FILTERED:
+            return FILTERED
+        case End.BROKEN:
+            return BROKEN
+        case End.CUT if not plain:
             return TRUNCATED
-        case "content_filter":
-            return ModelError(code=ModelErrorCode.FILTERED, message="the provider's content filter stopped the answer")
-        case "stop" | "tool_calls" | "function_call" if tool is not None:
-            return tool.answer(_calls(message.tool_calls))
-        case "stop" | "tool_calls" | "function_call" if message.content:
-            return joined(message.content)  # a server that names tools although none were offered still gave the whole text
-        case "stop" | "tool_calls" | "function_call" as reason:
-            return malformed(f"finish_reason {reason} without content")
-        case _:
+        case End.UNSAID if not plain:
+            return malformed("finish_reason is missing")
+        case End.UNKNOWN if not plain:
             return malformed("unknown finish_reason")
+        case _ if tool is not None:
+            return tool.answer(_calls(choice.said))
+        case _:
+            pass
+    if text := text_of(choice.said.content):
+        return joined(text)  # a server that names tools although none were offered still gave the whole text
+    if end is End.CUT:
+        return TRUNCATED
+    if _calls(choice.said):
+        return malformed("a call of a tool that was not offered, and no text")
+    return malformed("an answer without content")
 
 
-def _calls(value: object) -> list[tuple[object, object]]:
-    called = [fields(call.get("function")) for call in objects(value)]
-    return [(function.get("name"), function.get("arguments")) for function in called]
+def _calls(message: AnswerMessage) -> list[tuple[object, object]]:
+    """Name and input of what was called; an input that comes as an object is as good as its text."""
+    called = [fields(call.get("function")) for call in objects(message.tool_calls)]
+    if not called and message.function_call is not None:
+        called = [fields(message.function_call)]
+    return [(function.get("name"), as_text(function.get("arguments"))) for function in called]
+
+
+def as_text(given: object) -> str | None:
+    """A tool's input as JSON text, also where it came as an object; None where it is neither."""
+    try:
+        return (
+            _ENCODER.encode(cast("dict[str, Any]", given)).decode()
+            if isinstance(given, dict)
+            else given
+            if isinstance(given, str)
+            else None
+        )
+    except (msgspec.EncodeError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 def fields(value: object) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """An answer that comes as server-sent events: read as it arrives, put together into what one body would have said.
 
-The end is judged as for one body: a finish reason is required, since a stream that was cut can look whole. ``[DONE]`` alone proves
-nothing, and some servers never send it. Whatever an event holds besides, an error in it ends the answer.
+The end is judged as for one body: of JSON a finish reason is required, since a stream that was cut can look whole. ``[DONE]`` alone proves
+nothing, and some servers never send it. Plain text counts without either, and is then told to be of an end that nobody knows. Whatever an event
+holds besides, an error in it ends the answer.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.models.chat_completions import AnswerMessage, Choice, Completion, conclude, decoded, fields, joined, objects
+from ordain.models.chat_completions import AnswerMessage, Choice, Completion, as_text, conclude, decoded, fields, joined, objects
+from ordain.models.endings import End, end_of, refuses, text_of
 from ordain.models.narrative import WHOLE, early_text
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.schemas import OutputTool
-from ordain.ports.model import SILENCED, Heard, ModelError, ModelReply
+from ordain.ports.model import ENDED_UNSAID, SILENCED, Heard, ModelError, ModelReply
 
 STREAM_BYTES = 16 * 1024 * 1024
 """Larger than the bound on one body: every word travels in an envelope of some 250 bytes."""
@@ -35,9 +37,10 @@ _MARK = b"\xef\xbb\xbf"
 class _Delta(Struct, frozen=True):
     """A piece; some servers send each, or the last one, as a whole message."""
 
-    content: str | None = None
-    refusal: str | None = None
+    content: Any = None
+    refusal: Any = None
     tool_calls: Any = None
+    function_call: Any = None
 
 
 class _Part(Struct, frozen=True):
@@ -45,6 +48,7 @@ class _Part(Struct, frozen=True):
     message: _Delta | None = None
     finish_reason: str | None = None
     index: int = 0
+    text: Any = None
 
 
 class _Chunk(Struct, frozen=True):
@@ -107,14 +111,14 @@ class Events:
 class EventStream(ABC):
     """One answer in the making. ``heard`` is told what each arriving piece adds to the narrative."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
-        """``place`` is the request's (``place_of``); with a ``tool`` its input is the answer. ``idle_ms`` as in the profile."""
-        self.began = False
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0, *, unsure: bool = False) -> None:
+        """``place`` is the request's (``place_of``); with a ``tool`` its input is the answer. ``idle_ms`` as in the profile, ``unsure`` as in ``WordsApart``."""
+        self.began = self._spoke = False
         self._idle_s = idle_ms / 1000 or None
         self._heard = heard
         self._tool = tool
         self._plain = place == WHOLE
-        self._narrative = early_text(place if tool is None else tool.place(place))
+        self._narrative = early_text(place if tool is None else tool.place(place), unsure=unsure)
         self._events = Events()
         self._bytes = 0
         self._said: list[str] = []
@@ -155,7 +159,8 @@ class EventStream(ABC):
         before = len(self._said)
         going_on = all(self._taken(data) for data in self._events.feed(chunk))
         shown = self._narrative.feed(self._whole_signs("".join(self._said[before:])))
-        if shown:
+        if shown or (self._plain and not self._spoke and any(self._said)):  # that there are words is heard of, whatever they are
+            self._spoke = True
             self._heard(shown)
         return going_on
 
@@ -181,7 +186,15 @@ class EventStream(ABC):
         """What the stream said, after its end; ``asked`` and ``sent`` as for one body."""
         if self._error is not None:
             return read_stream_error(self._error, sent)
-        return self._fault or self._whole(asked)
+        said = self._fault or self._whole(asked)
+        if isinstance(said, ModelReply) and (rest := self._narrative.rest()):
+            self._heard(rest)
+        return said
+
+    def _unsaid(self, reply: ModelReply | ModelError) -> ModelReply | ModelError:
+        """Words whose stream ended, or fell silent, before anything said that they are whole: kept, and told so."""
+        notice = SILENCED if self._silent else ENDED_UNSAID
+        return msgspec.structs.replace(reply, notice=notice) if isinstance(reply, ModelReply) else reply
 
     @abstractmethod
     def _whole(self, asked: str) -> ModelReply | ModelError:
@@ -191,10 +204,10 @@ class EventStream(ABC):
 class CompletionStream(EventStream):
     """A chat completion in the making."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0, *, unsure: bool = False) -> None:
         """As every stream."""
-        super().__init__(place, heard, tool, idle_ms)
-        self._refusal: list[str] = []
+        super().__init__(place, heard, tool, idle_ms, unsure=unsure)
+        self._refuses = self._other_tool = False
         self._calls: dict[int, tuple[list[str], list[str]]] = {}
         self._finish: str | None = None
         self._answered = self._done = False
@@ -219,15 +232,19 @@ class CompletionStream(EventStream):
 
     def _add(self, part: _Part) -> None:
         self._answered = True
-        self._finish = part.finish_reason or self._finish  # some servers send "" until the end
+        if end_of(part.finish_reason) is not End.UNSAID:  # some servers send "" until the end
+            self._finish = part.finish_reason
         said = part.delta if part.message is None or any(self._said) else part.message
         if said is None:
+            if self._tool is None and part.message is None:
+                self._said.append(text_of(part.text))
             return
-        self._refusal.append(said.refusal or "")
+        self._refuses = self._refuses or refuses(said.refusal, said.content)
         if self._tool is None:
-            self._said.append(said.content or "")
+            self._said.append(text_of(said.content) or text_of(part.text))
+            self._other_tool = self._other_tool or bool(said.tool_calls or said.function_call)
         else:
-            for call in objects(said.tool_calls):
+            for call in objects(said.tool_calls) or ([{"function": said.function_call}] if said.function_call is not None else []):
                 self._add_call(call)
 
     @property
@@ -241,24 +258,19 @@ class CompletionStream(EventStream):
         names, given = self._calls.setdefault(index, ([], [] if self._calls else self._said))  # the first one's input is heard
         function = fields(call.get("function"))
         for pieces, piece in ((names, function.get("name")), (given, function.get("arguments"))):
-            if isinstance(piece, str):
-                pieces.append(piece)
+            if isinstance(text := as_text(piece), str):
+                pieces.append(text)
 
     def _whole(self, asked: str) -> ModelReply | ModelError:
-        if (self._answered or not self._bytes) and self._finish is None and not (self._done or self._silent):
+        spoke = self._plain and any(self._said)
+        if (self._answered or not self._bytes) and self._finish is None and not (self._done or spoke):
             return CUT_OFF
         calls = [{"function": {"name": "".join(names), "arguments": "".join(given)}} for names, given in self._calls.values()]
         message = AnswerMessage(
-            content=joined("".join(self._said)) if self._plain else "".join(self._said), refusal="".join(self._refusal), tool_calls=calls
+            content=joined("".join(self._said)) if self._plain else "".join(self._said),
+            refusal="refused" if self._refuses else None,
+            tool_calls=calls or ([{}] if self._other_tool else None),
         )
-        finish = self._finish
-        if finish is None and self._plain:  # what says that a stream is done says so of its words, and what only fell silent was cut
-            finish = "stop" if self._done else "length"
-        choices = [Choice(message, finish)] if self._answered else None
+        choices = [Choice(message, self._finish)] if self._answered else None
         reply = conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool, plain=self._plain)
-        return silenced(reply) if self._silent and self._finish is None else reply
-
-
-def silenced(reply: ModelReply | ModelError) -> ModelReply | ModelError:
-    """Words after which a stream fell silent: kept, and told as cut."""
-    return msgspec.structs.replace(reply, notice=SILENCED) if isinstance(reply, ModelReply) else reply
+        return self._unsaid(reply) if self._finish is None and not self._done else reply

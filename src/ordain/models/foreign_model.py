@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import httpx2
 import msgspec
@@ -43,12 +43,14 @@ from pydantic_ai.tools import ToolDefinition
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
 from ordain.models.certificates import trusted
+from ordain.models.chat_completions import as_text
+from ordain.models.endings import End
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
-from ordain.models.replies import TRUNCATED, Counts, cut_short, is_text, replied
+from ordain.models.replies import TRUNCATED, Counts, ended, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
@@ -335,11 +337,14 @@ def _disconnected(error: BaseException) -> ModelError:
 
 
 def _read(response: ModelResponse, request: ModelRequest, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
-    """As ``read_response``; words that were cut at their length are words."""
+    """As ``read_response``; words that were cut at their length, or ended for a reason that is not known, are words. These providers always give one."""
     asked = request.profile.model
-    if request.schema is not None or response.finish_reason != "length":
-        return read_response(response, asked, tool, streamed=streamed)
-    return cut_short(read_response(replace(response, finish_reason="stop"), asked, tool))
+    unknown = response.finish_reason is None and bool((response.provider_details or {}).get("finish_reason"))
+    if request.schema is None and (unknown or response.finish_reason == "length"):
+        whole = read_response(replace(response, finish_reason="stop"), asked, tool)
+        if isinstance(whole, ModelReply):
+            return ended(whole, End.UNKNOWN if unknown else End.CUT)
+    return read_response(response, asked, tool, streamed=streamed)
 
 
 def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, *, streamed: bool = False) -> ModelReply | ModelError:
@@ -370,18 +375,9 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
 
 def _said(response: ModelResponse, tool: OutputTool | None) -> str | ModelError:
     if tool is not None:
-        return tool.answer([(part.tool_name, _as_json(part.args)) for part in response.parts if isinstance(part, ToolCallPart)])
+        return tool.answer([(part.tool_name, as_text(part.args)) for part in response.parts if isinstance(part, ToolCallPart)])
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     return text or malformed("an answer without text")
-
-
-def _as_json(given: object) -> str | None:
-    if isinstance(given, dict):
-        try:
-            return msgspec.json.encode(cast("dict[str, Any]", given)).decode()
-        except (msgspec.EncodeError, UnicodeEncodeError, RecursionError):
-            return None
-    return given if isinstance(given, str) else None
 
 
 def _piece(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
@@ -392,7 +388,7 @@ def _piece(event: ModelResponseStreamEvent, tool: OutputTool | None) -> str:
         case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if tool is None:
             return text
         case PartStartEvent(part=ToolCallPart(args=given)) if tool is not None:
-            return _as_json(given) or ""
+            return as_text(given) or ""
         case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=given)) if tool is not None:
             return given if isinstance(given, str) else ""
         case _:

@@ -33,9 +33,9 @@ def place_of(request: ModelRequest) -> str:
     return WHOLE if request.schema is None and request.narrative else request.narrative
 
 
-def early_text(place: str) -> EarlyText:
-    """What follows an answer whose text stands there."""
-    return WordsApart() if place == WHOLE else Narrative(place)
+def early_text(place: str, *, unsure: bool = False) -> EarlyText:
+    """What follows an answer whose text stands there; ``unsure`` as in ``WordsApart``."""
+    return WordsApart(unsure=unsure) if place == WHOLE else Narrative(place)
 
 
 class EarlyText(Protocol):
@@ -43,6 +43,10 @@ class EarlyText(Protocol):
 
     def feed(self, fragment: str) -> str:
         """What the next fragment of the answer adds to the text."""
+        ...
+
+    def rest(self) -> str:
+        """What was kept back of a whole answer, now that nothing follows."""
         ...
 
 
@@ -69,6 +73,10 @@ class Narrative:
         text = "".join(self._pieces)
         self._pieces.clear()
         return text
+
+    def rest(self) -> str:
+        """Nothing is kept back."""
+        return ""
 
     def _stop(self, text: str) -> int:
         self._step = None

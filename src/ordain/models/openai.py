@@ -12,9 +12,20 @@ from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream, looks_like_events
 from ordain.models.exchange import ANSWER_BYTES, Exchange, HttpAnswer, Listener, Stalled, TooFine, checked_key, checked_url
 from ordain.models.narrative import WHOLE, place_of
-from ordain.models.refusals import MESSAGE_CHARS, NO_TIME, NOT_UNICODE, fault_of, malformed, read_refusal
+from ordain.models.refusals import (
+    LEAVES,
+    MESSAGE_CHARS,
+    NO_TIME,
+    NOT_UNICODE,
+    RESPONSE_LEAVES,
+    doubted_of,
+    fault_of,
+    malformed,
+    read_refusal,
+)
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Charge, Heard, Leave, ModelError, ModelReply, ModelRequest
+from ordain.rules.thought_tags import begins_within_thought
 from ordain.runtime.time_limit import TimeLimit
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -69,14 +80,16 @@ class OpenAIModel:
             return NOT_UNICODE
         answer = await self.post(body, min(request.timeout_s, request.profile.timeout_ms / 1000), stream)
         said = answer if isinstance(answer, ModelError) else self._said(answer, request, stream, heard)
-        left = request.left if self._api == "chat" else frozenset[Leave]()
-        return msgspec.structs.replace(said, held=request.held_by, left=left)
+        said = msgspec.structs.replace(said, held=request.held_by, left=request.left)
+        if isinstance(said, ModelReply) and request.schema is None:
+            return msgspec.structs.replace(said, words_first=not begins_within_thought(said.text))
+        return said
 
     def _said(self, answer: HttpAnswer, request: ModelRequest, stream: EventStream | None, heard: Heard | None) -> ModelReply | ModelError:
         if not 200 <= answer.status < 300:
             refused = read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request))
-            if refused.code is ModelErrorCode.REJECTED and self._api == "chat":
-                refused = msgspec.structs.replace(refused, fault=fault_of(answer.body or b"", request.left))
+            if refused.code is ModelErrorCode.REJECTED:
+                refused = self._faulted(refused, answer, request, streamed=stream is not None)
             return self._clean(refused, f"status {answer.status}")
         if stream is not None and stream.began:
             return self._streamed(stream, request)
@@ -88,6 +101,22 @@ class OpenAIModel:
             stream.take(answer.body)
             return self._streamed(stream, request)
         return self._read(answer.body, request)
+
+    def _faulted(self, refused: ModelError, answer: HttpAnswer, request: ModelRequest, *, streamed: bool) -> ModelError:
+        """The refusal, with what of the request it names, or may mean."""
+        body, leaves = answer.body or b"", RESPONSE_LEAVES if self._api == "responses" else LEAVES
+        has = {leave for leave, _ in leaves} - {Leave.LENGTH_RENAMED}
+        if not streamed:
+            has -= {Leave.STREAM, Leave.STREAM_COUNTS}
+        if request.profile.temperature is None:
+            has.discard(Leave.TEMPERATURE)
+        fault = fault_of(body, request.left, leaves)
+        doubted = (
+            frozenset[Leave]()
+            if fault is not None
+            else doubted_of(answer.status, body, frozenset(has - request.left), at_once=request.held_by is not None)
+        )
+        return msgspec.structs.replace(refused, fault=fault, doubted=doubted)
 
     def _streamed(self, stream: EventStream, request: ModelRequest) -> ModelReply | ModelError:
         said = stream.conclude(request.profile.model, self._sent(request))
@@ -101,7 +130,7 @@ class OpenAIModel:
     def _stream(self, request: ModelRequest, heard: Heard) -> EventStream:
         kind = responses.ResponseStream if self._api == "responses" else CompletionStream
         place = WHOLE if request.schema is None else place_of(request)
-        return kind(place, heard, output_tool(request), request.profile.idle_ms)
+        return kind(place, heard, output_tool(request), request.profile.idle_ms, unsure=not request.words_first)
 
     def _read(self, body: bytes, request: ModelRequest) -> ModelReply | ModelError:
         if self._api == "responses":

@@ -7,7 +7,7 @@ from its sentences: those quote prompts and keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -56,7 +56,24 @@ LEAVES: tuple[tuple[Leave, re.Pattern[str]], ...] = (
     (Leave.SYSTEM, re.compile(r"\bsystem\b|\bdeveloper (?:role|instruction|message)")),
     (Leave.LENGTH, re.compile(r"max_tokens|max_completion_tokens")),
 )
-"""What may be left out of a request or said otherwise, by the words in which a refusal names it; looked at in this order."""
+"""What may be left out of a chat completion's request or said otherwise, by the words in which a refusal names it; looked at in this order."""
+RESPONSE_LEAVES: tuple[tuple[Leave, re.Pattern[str]], ...] = (
+    (Leave.STORE, re.compile(r"\bstore\b")),
+    (Leave.STREAM, re.compile(r"\bstream(?:ing)?\b")),
+    (Leave.TEMPERATURE, re.compile(r"\btemperature\b")),
+    (Leave.SYSTEM, re.compile(r"\binstructions?\b|\bsystem\b|\bdeveloper (?:role|instruction|message)")),
+    (Leave.LENGTH, re.compile(r"max_output_tokens|max_tokens")),
+)
+"""The same of a response's request."""
+DOUBTED: tuple[frozenset[Leave], ...] = (
+    frozenset({Leave.STREAM_COUNTS, Leave.TEMPERATURE, Leave.STORE}),
+    frozenset({Leave.STREAM, Leave.SYSTEM}),
+    frozenset({Leave.LENGTH}),
+)
+"""What a refusal may mean that names nothing: first what is missed least."""
+_WRONG_REQUEST = frozenset({400, 422})
+PLACES = 8
+"""So many places of a request that a refusal names are looked at."""
 _ANY = msgspec.json.Decoder()
 
 
@@ -84,11 +101,35 @@ def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent:
     return ModelError(code=meaning(status, error), message=named(f"status {status}", error, sent), retry_after_ms=retry_after_ms(headers))
 
 
-def fault_of(body: bytes, left: Container[Leave]) -> Leave | None:
+def fault_of(body: bytes, left: Container[Leave], leaves: Iterable[tuple[Leave, re.Pattern[str]]] = LEAVES) -> Leave | None:
     """The first part of a request that the body of a refusal names, that may be left out and was not yet. Never raises."""
-    error = _error_of(body)
-    words = " ".join(_word(error.get(key))[:2000] for key in ("param", "message", "detail", "code")).lower()
-    return next((leave for leave, named_so in LEAVES if leave not in left and named_so.search(words)), None)
+    words, _ = _named_in(_error_of(body))
+    return next((leave for leave, named_so in leaves if leave not in left and named_so.search(words)), None)
+
+
+def doubted_of(status: int, body: bytes, has: frozenset[Leave], *, at_once: bool) -> frozenset[Leave]:
+    """What of a request a refusal may mean that says that the request is wrong, and names no part of it; ``has`` is what can still be left out.
+
+    Step by step, or but for the length ``at_once``: where several ways were tried before, few attempts are left. Never raises.
+    """
+    if status not in _WRONG_REQUEST or _named_in(_error_of(body))[1]:
+        return frozenset()
+    stages = (frozenset(Leave) - {Leave.LENGTH},) if at_once else DOUBTED
+    return next((more for stage in stages if (more := stage & has)), frozenset[Leave]())
+
+
+def _named_in(error: Mapping[str, Any]) -> tuple[str, bool]:
+    """The words of a refusal, in lower case, and whether it names a part of the request: by a parameter, or by a place as validators do."""
+    words = [_word(error.get(key))[:2000] for key in ("param", "message", "detail", "msg", "title", "code")]
+    places = list[str]()
+    for key in ("detail", "errors"):
+        found = error.get(key)
+        for one in cast("list[object]", found)[:PLACES] if isinstance(found, list) else []:
+            named_so = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
+            loc = named_so.get("loc")
+            places += [_word(part)[:200] for part in cast("list[object]", loc)[:PLACES]] if isinstance(loc, list) else []
+            words.append(_word(named_so.get("msg"))[:2000])
+    return " ".join([*words, *places]).lower(), bool(words[0] or places)
 
 
 def read_stream_error(value: object, sent: str = "") -> ModelError:

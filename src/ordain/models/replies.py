@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.ports.model import CUT, ModelError, ModelReply
+from ordain.models.endings import End
+from ordain.ports.model import CUT, ENDED_UNKNOWN, ModelError, ModelReply
 
 TRUNCATED = ModelError(code=ModelErrorCode.TRUNCATED, message=CUT)
 MODEL_CHARS = 200
@@ -38,9 +39,10 @@ def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
     )
 
 
-def cut_short(reply: ModelReply | ModelError) -> ModelReply | ModelError:
-    """A reply in plain text that was cut at its length: what there is of it is text, and it is told that it was cut."""
-    return msgspec.structs.replace(reply, notice=CUT) if isinstance(reply, ModelReply) else TRUNCATED
+def ended(reply: ModelReply, end: End) -> ModelReply:
+    """A reply in plain text, or one that is whole, with what its end tells of it."""
+    notice = CUT if end is End.CUT else ENDED_UNKNOWN if end is End.UNKNOWN else None
+    return msgspec.structs.replace(reply, notice=notice) if notice else reply
 
 
 def count(value: object) -> int | None:

@@ -1,35 +1,36 @@
 """The wire of ``/v1/responses``: what is sent, how an answer and its events are read. Pure and total.
 
-The same rules as for chat completions: only status ``completed`` is a whole answer, what is missing or unknown is an error. Nothing is
-stored at the provider. A stream's last event carries the whole answer, and that is what is judged; a server that leaves its output out is
-taken at the pieces it sent.
+The same rules as for chat completions: only status ``completed`` is a whole answer, in JSON what is missing or unknown is an error, and words count
+all the same. Nothing is stored at the provider. A stream's last event carries the whole answer, and that is what is judged; a server that leaves its
+output out, and one that sends no such event, is taken at the pieces it sent.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
-from ordain.models.chat_completions import fields, objects
-from ordain.models.event_stream import CUT_OFF, EventStream, silenced
+from ordain.models.chat_completions import as_text, decoded, fields, joined
+from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of
+from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
-from ordain.models.replies import TRUNCATED, Counts, cut_short, replied
+from ordain.models.replies import TRUNCATED, Counts, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.model import Heard, Leave, ModelError, ModelReply, ModelRequest
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
 class _Body(Struct, frozen=True, kw_only=True):
     model: str
-    instructions: str
+    instructions: str | UnsetType = UNSET
     input: str
-    max_output_tokens: int
-    store: bool = False
+    max_output_tokens: int | UnsetType = UNSET
+    store: bool | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
     text: Any = UNSET
     tools: Any = UNSET
@@ -63,24 +64,26 @@ _EVENT = msgspec.json.Decoder(_Event)
 
 
 def encode_request(request: ModelRequest, *, stream: bool = False) -> bytes:
-    """The body of one request; ``stream`` asks for the answer as events.
+    """The body of one request; ``stream`` asks for the answer as events. What the request is to do without (``left``) is left out.
 
     Raises:
         UnicodeEncodeError: the prompt holds a lone surrogate, which no wire can carry.
     """
     profile = request.profile
-    held = request.held_by
+    held, left = request.held_by, request.left
+    system = system_text(request, held)
     return _ENCODER.encode(
         _Body(
             model=profile.model,
-            instructions=system_text(request, held),
-            input=request.user,
-            max_output_tokens=min(request.max_tokens, profile.max_tokens),
-            temperature=UNSET if profile.temperature is None else profile.temperature,
+            instructions=UNSET if Leave.SYSTEM in left else system,
+            input=f"{system}\n\n{request.user}" if Leave.SYSTEM in left else request.user,
+            max_output_tokens=UNSET if Leave.LENGTH in left else min(request.max_tokens, profile.max_tokens),
+            store=UNSET if Leave.STORE in left else False,
+            temperature=UNSET if profile.temperature is None or Leave.TEMPERATURE in left else profile.temperature,
             text={"format": _typed("json_schema", native_format(request))} if held is Structured.NATIVE else UNSET,
             tools=[_typed("function", tool_definition(request))] if held is Structured.TOOL else UNSET,
             tool_choice={"type": "function", "name": clean_name(request.schema_name)} if held is Structured.TOOL else UNSET,
-            stream=True if stream else UNSET,
+            stream=True if stream and Leave.STREAM not in left else UNSET,
         )
     )
 
@@ -98,7 +101,7 @@ def read_response(
     Where a ``tool`` was asked for, its input is the answer; ``plain``: words were, which count also where they were cut. No word of ``sent`` comes back in a message.
     """
     try:
-        response = _RESPONSE.decode(body)
+        response = decoded(body, _RESPONSE, plain=plain)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return malformed(why_unreadable(body, error, "a response"))
     return _judged(response, asked, _Asked(tool, sent, plain=plain))
@@ -114,68 +117,69 @@ class _Asked(Struct, frozen=True):
 
 
 def _judged(response: _Response, asked: str, how: _Asked) -> ModelReply | ModelError:
-    failure = _unfinished(response, how.sent)
-    cut = how.plain and failure is TRUNCATED
-    if failure is not None and not cut:
-        return failure
+    end = _end_of(response, how.sent)
+    if isinstance(end, ModelError):
+        return end
+    if end is End.CUT and not how.plain:
+        return TRUNCATED
+    if end is End.UNSAID and not how.plain:
+        return malformed("status is missing")
+    if end is End.UNKNOWN and not how.plain:
+        return malformed("unknown end")
     text = _said(response.output or [], how.tool, how.pieces)
     if isinstance(text, ModelError):
-        return TRUNCATED if cut and text.code is ModelErrorCode.MALFORMED else text
+        return TRUNCATED if end is End.CUT and text.code is ModelErrorCode.MALFORMED else text
     usage = fields(response.usage)
     cached = fields(usage.get("input_tokens_details")).get("cached_tokens")
-    reply = replied(text, response.model, asked, Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached))
-    return cut_short(reply) if cut else reply
+    counts = Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached)
+    return ended(replied(joined(text) if how.plain else text, response.model, asked, counts), end)
 
 
-def _unfinished(response: _Response, sent: str) -> ModelError | None:
+def _end_of(response: _Response, sent: str) -> End | ModelError:
+    """How it ended; the failure of what came to no answer."""
     match response.status:
         case "completed":
-            return malformed("an error with a status of success") if response.error else None
+            return malformed("an error with a status of success") if response.error else End.WHOLE
         case "failed":
             return read_stream_error(response.error, sent)
         case "incomplete":
             reason = fields(response.incomplete_details).get("reason")
-            if reason in {"max_output_tokens", "max_tokens"}:
-                return TRUNCATED
-            if reason == "content_filter":
-                return ModelError(code=ModelErrorCode.FILTERED, message="the provider's content filter stopped the answer")
-            return malformed("incomplete for an unknown reason")
-        case None:
-            return malformed("status is missing")
+            end = end_of(reason) if isinstance(reason, str) else End.UNKNOWN
+            return FILTERED if end is End.FILTERED else BROKEN if end is End.BROKEN else end if end is End.CUT else End.UNKNOWN
         case "queued" | "in_progress" | "cancelled" as status:
             return malformed(f"status {status}")
+        case None | "":
+            return End.UNSAID
         case _:
-            return malformed("unknown status")
+            return End.UNKNOWN
 
 
 def _said(output: list[dict[str, Any]], tool: OutputTool | None, pieces: str) -> str | ModelError:
-    parts = [part for item in output if item.get("type") == "message" for part in objects(item.get("content"))]
-    if any(part.get("type") == "refusal" for part in parts):
-        return ModelError(code=ModelErrorCode.FILTERED, message="the model refused")
+    said = [item.get("content") for item in output if item.get("type") == "message"]
+    if any(refuses(None, content) for content in said):
+        return REFUSED
     if tool is not None:
-        calls = [(item.get("name"), item.get("arguments")) for item in output if item.get("type") == "function_call"]
+        calls = [(item.get("name"), as_text(item.get("arguments"))) for item in output if item.get("type") == "function_call"]
         return tool.answer(calls)
-    texts = [part.get("text") for part in parts if part.get("type") == "output_text"]
-    if not all(isinstance(text, str) for text in texts):
-        return malformed("not a response: a text that is none")
-    return "".join(cast("list[str]", texts)) or (pieces if not output else "") or malformed("completed without a text")
+    return "".join(map(text_of, said)) or (pieces if not output else "") or malformed("completed without a text")
 
 
 class ResponseStream(EventStream):
     """A response in the making."""
 
-    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0) -> None:
+    def __init__(self, place: str, heard: Heard, tool: OutputTool | None = None, idle_ms: int = 0, *, unsure: bool = False) -> None:
         """As every stream."""
-        super().__init__(place, heard, tool, idle_ms)
+        super().__init__(place, heard, tool, idle_ms, unsure=unsure)
         self._response: _Response | None = None
         self._heard_of: Any = None
         self._sent = ""
-        self._begun = False
+        self._begun = self._done = False
 
     def _event(self, data: bytes) -> bool:
         if data.strip() == b"[DONE]":
+            self._done = True
             return False
-        event = _EVENT.decode(data)
+        event = decoded(data, _EVENT, plain=self._plain)
         self._begun = True
         if event.type == "error" or (event.error and event.response is None):
             self._error = event.error or {"code": event.code, "param": event.param, "message": event.message}
@@ -205,8 +209,9 @@ class ResponseStream(EventStream):
         return self._response is not None
 
     def _whole(self, asked: str) -> ModelReply | ModelError:
-        if self._response is None and self._silent:
-            return silenced(replied("".join(self._said), None, asked, Counts()))
+        if self._response is None and self._plain and any(self._said):
+            reply = replied(joined("".join(self._said)), None, asked, Counts())
+            return reply if self._done else self._unsaid(reply)
         if self._response is None:
             return CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
         return _judged(self._response, asked, _Asked(self._tool, self._sent, plain=self._plain, pieces="".join(self._said)))

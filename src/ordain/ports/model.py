@@ -28,6 +28,8 @@ class Leave(StrEnum):
     """The system text stands at the head of the user's."""
     LENGTH = "length"
     """No length is named: the endpoint's own holds."""
+    STORE = "store"
+    """It is not said that nothing shall be stored."""
 
 
 class ByCode(StrEnum):
@@ -47,7 +49,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
     dots, like ``final_answer.content``), of plain text all of it; "" where nothing may be shown. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
-    answer where no model is configured (``ByCode``).
+    answer where no model is configured (``ByCode``). ``words_first``: plain text of this endpoint is known not to begin within a thought that only ends
+    in it; of any other nothing is heard before that is certain.
     """
 
     profile: ModelProfile
@@ -65,6 +68,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     narrative: str = ""
     held: Structured | None = None
     left: frozenset[Leave] = frozenset()
+    words_first: bool = False
 
     @property
     def held_by(self) -> Structured | None:
@@ -79,11 +83,19 @@ SILENCED = "the answer stopped in the midst, and nothing more came"
 """The notice of plain text after which its endpoint fell silent."""
 
 
+ENDED_UNKNOWN = "the endpoint said in a word that is not known why the answer ended"
+"""The notice of plain text that may be whole."""
+
+ENDED_UNSAID = "the answer's stream ended, and nothing said that the answer was whole"
+"""The notice of plain text of which nobody knows more."""
+
+
 class ModelReply(Struct, frozen=True, kw_only=True):
     """A complete answer. Token counts are None where the provider gave none. ``notice`` goes into the header verbatim.
 
     ``cached_tokens`` is the part of ``input_tokens`` that the provider read from its cache, ``written_tokens`` the part that it wrote there.
-    ``held`` is how its endpoint was told to hold it to the schema; None: not at all. ``left`` is what the request did without.
+    ``held`` is how its endpoint was told to hold it to the schema; None: not at all. ``left`` is what the request did without. ``words_first``: whether
+    the text began with words, or with a thought that says where it begins; None where the adapter keeps thoughts apart anyway.
     """
 
     text: str
@@ -95,6 +107,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     notice: str | None = None
     held: Structured | None = None
     left: frozenset[Leave] = frozenset()
+    words_first: bool | None = None
 
 
 class Charge(StrEnum):
@@ -132,7 +145,7 @@ class ModelError(Struct, frozen=True, kw_only=True):
 
     An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``. ``held`` is as in a reply;
     ``ignored``: the endpoint answered, and not in the way that it was told to. ``left`` is what the request did without, ``fault`` the part of it that
-    a refusal names and that can be left out too.
+    a refusal names and that can be left out too, ``doubted`` what may be meant by one that names nothing.
     """
 
     code: ModelErrorCode
@@ -143,6 +156,7 @@ class ModelError(Struct, frozen=True, kw_only=True):
     ignored: bool = False
     left: frozenset[Leave] = frozenset()
     fault: Leave | None = None
+    doubted: frozenset[Leave] = frozenset()
 
     @property
     def charge(self) -> Charge:
@@ -154,8 +168,9 @@ class ModelPort(Protocol):
     """One adapter for one provider.
 
     One call makes exactly one attempt: no retry, no fallback, no hidden second request. Every foreign failure comes back as
-    a ``ModelError``; a missing finish reason, a length stop and empty choices are errors. Plain text that was cut at its length, or
-    after which its endpoint fell silent, is a reply, whose notice says so (``CUT``, ``SILENCED``). What is known of the cost of a
+    a ``ModelError``; empty choices are one, and of JSON a missing finish reason and a length stop. Plain text that was cut at its length, after which its
+    endpoint fell silent or its stream ended without a word, or that ended in an unknown word, is a reply, whose notice says so (``CUT``,
+    ``SILENCED``, ``ENDED_UNSAID``, ``ENDED_UNKNOWN``). What is known of the cost of a
     failure beyond what its code says goes with it. Cancelling the awaiting task abandons the attempt.
 
     Where ``heard`` is given and the request names a ``narrative``, an adapter that can calls ``heard`` with pieces of that

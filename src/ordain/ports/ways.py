@@ -24,13 +24,14 @@ class Learnt(StrEnum):
 class LearntWays(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What was learnt of one profile: of which endpoint (a digest of what the profile says of it), and when last, in microseconds since 1970.
 
-    ``left`` is what its requests do without.
+    ``left`` is what its requests do without. ``words_first`` is whether its plain text begins with words; False once one began within a thought.
     """
 
     endpoint: str
     at: int
     ways: Mapping[Structured, Learnt]
     left: frozenset[Leave] = frozenset()
+    words_first: bool | None = None
 
 
 class WaysStore(Protocol):

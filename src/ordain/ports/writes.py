@@ -32,6 +32,10 @@ class MailKind(StrEnum):
     """What became of a call, from an engine that does not hold its run any more."""
 
 
+ERASED_MAIL = b"{}"
+"""The body of mail whose content was erased: it tells nobody anything any more."""
+
+
 class NewMail(Struct, frozen=True, gc=False, kw_only=True):
     """A row for a run's mailbox, which makes a waiting run ready. ``key`` is unique per run: a duplicate is ignored, the first one counts."""
 

@@ -33,9 +33,11 @@ _FENCE = "```"
 class WordsApart:
     """Follows one answer in words; gives out what of it is no thought, as soon as that is certain."""
 
-    def __init__(self) -> None:
-        """One answer, one value."""
+    def __init__(self, *, unsure: bool = False) -> None:
+        """One answer, one value. ``unsure``: it may begin within a thought that its prompt has opened, so nothing is certain before one ends, or the answer."""
         self._kept = ""
+        self._unsure = unsure
+        self._held: list[str] = []
         self._depth = 0
         self._thought = False
         self._step: Callable[[str], str] = self._before
@@ -47,7 +49,7 @@ class WordsApart:
 
     def rest(self) -> str:
         """What was kept back for what might have followed, now that nothing does."""
-        return "" if self.thinks else self._kept
+        return "" if self.thinks else "".join(self._held) + self._kept
 
     @property
     def thinks(self) -> bool:
@@ -74,7 +76,23 @@ class WordsApart:
             if len(begun) < MARK_CHARS and _BEGINS.match(begun):
                 self._kept = text
                 return ""
-        return self._go_on(self._within_words, begun if self._thought else text)
+        words = begun if self._thought else text
+        return self._go_on(self._perhaps_thought if self._unsure and not self._thought else self._within_words, words)
+
+    def _perhaps_thought(self, text: str) -> str:
+        """Words, or a thought that only ends: the first mark says which."""
+        found = EITHER.search(text)
+        if found is None:
+            self._kept = _unfinished(text)
+            self._held.append(text[: len(text) - len(self._kept)])
+            return ""
+        whole = "".join(self._held) + text
+        at = len(whole) - len(text)
+        self._held.clear()
+        if found[1] or _is_spoken_of(whole, at + found.start()):
+            return self._go_on(self._within_words, whole)
+        self._thought = True
+        return self._go_on(self._before, whole[at + found.end() :])
 
     def _within_thought(self, text: str) -> str:
         done = 0
@@ -112,11 +130,20 @@ def _unfinished(text: str) -> str:
     return tail[at:] if at >= 0 and _BEGINS.match(tail[at:]) else ""
 
 
+def begins_within_thought(text: str) -> bool:
+    """Whether a whole answer begins with a thought that only ends in it: its prompt has opened that."""
+    return _stray_end(text) is not None
+
+
+def _stray_end(text: str) -> re.Match[str] | None:
+    first = EITHER.search(text)
+    return None if first is None or first[1] or _is_spoken_of(text, first.start()) else first
+
+
 def spoken(text: str) -> str:
     """The words of a whole answer: without the thoughts before them, one that was opened by the prompt and only ends here among them."""
     for _ in range(CLOSED_MOST):
-        first = EITHER.search(text)
-        if first is None or first[1] or _is_spoken_of(text, first.start()):
+        if (first := _stray_end(text)) is None:
             break
         text = text[first.end() :].lstrip()
     follower = WordsApart()

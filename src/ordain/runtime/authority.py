@@ -20,7 +20,7 @@ from ordain.contracts.verbs import VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
 from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
-from ordain.effects.results import ReadValue
+from ordain.effects.results import ReadValue, VerbFailed
 from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
@@ -133,6 +133,11 @@ class Authority:
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""
         self.spent = self.spent.plus(amount)
+
+    def rested(self, call: VerbCall, result: object) -> None:
+        """The verb named a rest, which uses up no attempt: its permit covers the call as often as before."""
+        if isinstance(result, VerbFailed) and result.apart:
+            self._attempts[call.authorized.decision] -= 1
 
     def ended(self, ends: Sequence[AnyEnded]) -> None:
         """A join is over: what the children spent was the run's, and so were the runs below them."""

@@ -33,6 +33,8 @@ class OnBehalf(Struct, frozen=True, gc=False, kw_only=True):
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
+REST_MS = 1000
+"""A delay that is named is a rest from here on, as with models; a failure that names a shorter one is an attempt."""
 GIVEN = "given"
 NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
@@ -132,7 +134,9 @@ def result_of(verb: CompiledVerb, result: AnyLeafResult) -> VerbResult:
     if isinstance(result, LeafFailed):
         if result.happened is None and not _harmless(verb):
             return VerbUnknown(message=f"{result.code}: {result.message}")
-        return VerbFailed(code=result.code, message=result.message, retryable=result.retryable, retry_after_ms=result.retry_after_ms)
+        after_ms = result.retry_after_ms
+        rests = result.retryable and after_ms >= REST_MS
+        return VerbFailed(code=result.code, message=result.message, retryable=result.retryable, retry_after_ms=after_ms, apart=rests)
     if _harmless(verb):
         return VerbTimedOut(message="the verb did not end in time")
     return VerbUnknown(message="the verb did not end in time; whether it took effect is unknown")

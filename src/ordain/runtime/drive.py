@@ -12,7 +12,7 @@ import msgspec
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
 from ordain.flows.kind import Kind, Settlement
-from ordain.journal.folds import Fold, open_children
+from ordain.journal.folds import Fold
 from ordain.journal.lost_time import lost_in_all
 from ordain.journal.records import (
     ENCODER,
@@ -30,13 +30,14 @@ from ordain.journal.records import (
 from ordain.ports.effects import Suspended
 from ordain.ports.leases import Held
 from ordain.ports.store import Append, StoredRun, load_run
-from ordain.ports.writes import MailKind, NewMail, Refund
+from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, Refund
 from ordain.rules.header import HeaderFacts, HeaderLine, quotable, with_verdict
 from ordain.runtime.entries import at_rest, reply, stop_entry, stopped_text, unreadable_entry
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd, flow_end
 from ordain.runtime.foreign_code import class_of, place_of, said_by, sent_by_signal
 from ordain.runtime.headers import loaded, readable
+from ordain.runtime.joined_runs import joined_runs
 from ordain.runtime.joins import book_ends
 from ordain.runtime.live import LiveRun, Park
 from ordain.runtime.mail import InterruptBody
@@ -101,7 +102,8 @@ class Drive:
                 return Driven(status=Status.WAITING)
             if stored.status in SETTLED or (stored.status in STOPPED and self._resumed_by is None and asked is None):
                 return Driven(status=stored.status)
-            if asked is not None and stored.status in STOPPED and stored.status is not Status.FAULTED:
+            goes_on = stored.status is Status.FAULTED and stored.key is not None  # a flow may end what it broke off, unless it was erased
+            if asked is not None and stored.status in STOPPED and not goes_on:
                 return await self._close(asked)
             if self.held.refused is not None:
                 raise self.held.refused
@@ -122,7 +124,7 @@ class Drive:
 
     def _asked_to_stop(self) -> InterruptBody | None:
         """The first interrupt that has not reached this run."""
-        bodies = [mail.body for mail in self.held.mail if mail.kind is MailKind.INTERRUPT]
+        bodies = [mail.body for mail in self.held.mail if mail.kind is MailKind.INTERRUPT and mail.body != ERASED_MAIL]
         return msgspec.json.decode(bodies[0], type=InterruptBody) if bodies else None
 
     async def _execute(self, stored: StoredRun) -> Driven:
@@ -207,7 +209,7 @@ class Drive:
         assert stored is not None
         live = Pen(self.services, stored)
         live.records = list(readable(live.records))
-        children = await self.services.store.load(open_children(live.records, self.run))
+        children = await joined_runs(self.services.store, self.run, live.records)
         if unsettled := [run for run, child in children.items() if isinstance(child, JournalCorrupt) or child.status not in SETTLED]:
             body = ENCODER.encode(InterruptBody(what="cancel", by=f"run:{self.run}", why="parent cancelled"))
             at = self.services.clock.now()

@@ -185,6 +185,8 @@ class Execution:
             result = await self._perform(asked, encoded)
             if isinstance(asked, Wait):
                 self.state.authority.consents.answered(asked, result)
+            elif isinstance(asked, VerbCall):
+                self.state.authority.rested(asked, result)
             return result
 
     async def _model_call(self, call: ModelCall, encoded: msgspec.Raw) -> Any:

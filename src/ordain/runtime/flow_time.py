@@ -15,8 +15,8 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import ModelCall, Read, VerbCall, Wait, WaitFor
 from ordain.errors import JournalError
 from ordain.journal.codec import Scribe, decode
-from ordain.journal.folds import open_children
 from ordain.journal.lost_time import MOVING, Pause, Reckoning, losses, measure, spans_of
+from ordain.journal.open_joins import open_join
 from ordain.journal.records import Body, Record, RecordKind, Status, SuspendedBody
 from ordain.ports.store import JournalStore, StoredRun, load_run
 from ordain.runtime.run_state import RunState
@@ -156,7 +156,8 @@ async def _lost_below(store: JournalStore, stored: StoredRun, now: int) -> tuple
             if isinstance(body, SuspendedBody) and body.waits_for in PERSONS:
                 return [*spans, Pause(Reckoning.of(stored.records).since, now)], stored.wake_at or now
             break
-    for child in open_children(stored.records, stored.id):
+    join = open_join(stored.records, stored.id)
+    for child in () if join is None else join.children:
         below, waits = await lost_below(store, child, now)
         spans += below
         until = waits if until is None else max(until, waits or until)

@@ -88,7 +88,8 @@ class _ModelAttempt(Struct, frozen=True):
             heard=heard is not None,
             held=services.ways.way(name, current),
         )
-        request = structs.replace(request, left=services.ways.left(name, current))
+        ways = services.ways
+        request = structs.replace(request, left=ways.left(name, current), words_first=ways.words_first(name, current))
         reply = await self._sent(name, port, request, heard, failure)
         return reply if isinstance(reply, ModelFailed) else kept_answer(call, self.catalog.policy, reply, failure, prepared)
 

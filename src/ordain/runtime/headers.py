@@ -13,13 +13,14 @@ from ordain.flows.kinds import Kinds
 from ordain.journal.acts import cleared
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.digests import approval_id
-from ordain.journal.folds import Fold, open_children
+from ordain.journal.folds import Fold
 from ordain.journal.records import STOPPED, EndedBody, IntentBody, Record, RecordKind, Started, Status
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
 from ordain.runtime.approval_words import titled
 from ordain.runtime.foreign_code import sent_by_signal
+from ordain.runtime.joined_runs import joined_runs
 from ordain.runtime.whole_journal import check_end
 
 BEFORE = 20
@@ -39,11 +40,10 @@ class Headers:
         """The header's facts of a run as durable now, with what the children it waits for have done."""
         records = readable(stored.records)
         facts = await self._with_before(self.own(stored), stored)
-        for run in open_children(records, stored.id):
-            child = await loaded(run, self._store)
-            if isinstance(child, HeaderLine):
-                facts = msgspec.structs.replace(facts, lines=(*facts.lines, child))
-            elif child is not None:
+        for run, child in (await joined_runs(self._store, stored.id, records)).items():
+            if isinstance(child, JournalCorrupt):
+                facts = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(run)))
+            else:
                 facts = _with_child(facts, child, await self.so_far(child))
         return facts
 
@@ -150,7 +150,7 @@ class Headers:
         while rest:
             one = rest.pop()
             found.append(one)
-            children = await self._store.load(open_children(readable(one.records), one.id))
+            children = await joined_runs(self._store, one.id, readable(one.records))
             rest += [child for child in children.values() if isinstance(child, StoredRun)]
         return found
 

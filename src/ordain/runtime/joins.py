@@ -23,7 +23,7 @@ from ordain.journal.lost_time import Pause, losses
 from ordain.journal.records import Body, ChildEndedBody, Record, RecordKind, Started, raw
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Mail, StoredRun
-from ordain.ports.writes import MailKind, NewMail, NewRun, Write
+from ordain.ports.writes import ERASED_MAIL, MailKind, NewMail, NewRun, Write
 from ordain.rules.header import EXCERPT, HeaderLine
 from ordain.runtime.flow_time import FlowTime, lost_below
 from ordain.runtime.foreign_code import asked_of
@@ -250,11 +250,11 @@ def book_ends(closed: Booking, mail: Sequence[Mail]) -> None:
     taken: Counter[int] = Counter()
     met: set[tuple[int, int]] = set()
     for record in closed.records:
-        if record.kind is RecordKind.CHILD_ENDED and isinstance(body := decode(record), ChildEndedBody):
+        if record.kind is RecordKind.CHILD_ENDED and record.body is not None and isinstance(body := decode(record), ChildEndedBody):
             met.add((body.addr, body.index))
             taken[body.addr] += len(body.ended)
     for row in mail:
-        if row.kind is MailKind.CHILD and (row.addr, index := _index(row)) not in met:
+        if row.kind is MailKind.CHILD and row.body != ERASED_MAIL and (row.addr, index := _index(row)) not in met:
             whole = taken[row.addr]  # nobody is handed the results any more: no end needs to be taken apart
             _, ended = _record_end(closed, row, row.addr, index, HandedOver(whole, whole))
             taken[row.addr] += len(ended)

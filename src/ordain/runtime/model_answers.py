@@ -147,8 +147,9 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
     content: str | None = text
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
+    notice = reply.notice
     if prepared.inputs.schema is None:
-        content = canonical(text) if call.keep_thoughts else spoken(text)
+        content, notice = _kept_words(text, call, prepared.inputs.words_most, notice)
     elif not call.keep_thoughts and prepared.kind.withhold is not None:
         kept = prepared.kind.withhold(text, policy)
         if kept.content is None:
@@ -167,9 +168,19 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
         written_tokens=min(reply.written_tokens, given or 0),
         estimated=given is None or said is None,
         prompt_digest=prepared.digest(reply.held),
-        notice=reply.notice,
+        notice=notice,
         held=reply.held or "",
     )
+
+
+def _kept_words(text: str, call: ModelCall, most: int, notice: str | None) -> tuple[str, str | None]:
+    """Plain words within their bound, and what is told of that: of a text that is longer its beginning counts, as of one that was cut elsewhere."""
+    words = spoken(text)
+    whole = canonical(text) if call.keep_thoughts else words
+    if not most or len(words) <= most:
+        return whole, notice
+    told = f"the answer has {len(words)} characters, of which the first {most} are kept"
+    return whole.removesuffix(words) + words[:most], told if notice is None else f"{notice}; {told}"
 
 
 def _believed(count: int | None, most: int) -> int | None:

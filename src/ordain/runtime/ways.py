@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Container, Mapping
+from typing import Any
+
+from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
@@ -48,33 +51,46 @@ class Ways:
         """``store`` is read once; without one all is forgotten with the process."""
         self._store = store
         self._learnt = dict(store.read()) if store is not None else {}
-        self._suspected: dict[str, set[Structured]] = {}
+        self._suspected: dict[str, dict[Structured, frozenset[Leave]]] = {}
+        """Ways that were refused, each with what the refused request did without."""
         self._suspected_left: dict[str, set[Leave]] = {}
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
         """How the profile's next answer is held to its schema."""
-        return way_of(profile, self._suspected.get(name, set()) | self.learnt(name, profile).keys())
+        return way_of(profile, self._suspected.get(name, {}).keys() | self.learnt(name, profile).keys())
 
     def left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
         """What the profile's next request does without."""
         return self._learnt_left(name, profile).union(self._suspected_left.get(name, ()))
 
-    def _learnt_left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
-        learnt = self._learnt.get(name)
-        return learnt.left if learnt is not None and learnt.endpoint == endpoint_digest(profile) else frozenset()
+    def words_first(self, name: str, profile: ModelProfile) -> bool:
+        """Whether the profile's plain text is known to begin with words, and never yet within a thought."""
+        return self._of(name, profile).words_first is True
 
-    def _without(self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int) -> None:
-        """A request that did without something was taken, or refused for what nothing can be left out for: then it was something else, and nothing is learnt."""
+    def _of(self, name: str, profile: ModelProfile) -> LearntWays:
+        learnt, endpoint = self._learnt.get(name), endpoint_digest(profile)
+        return learnt if learnt is not None and learnt.endpoint == endpoint else LearntWays(endpoint=endpoint, at=0, ways={})
+
+    def _now(self, name: str, profile: ModelProfile, now: int, **more: Any) -> None:
+        self._learnt[name] = structs.replace(self._of(name, profile), at=now, **more)
+
+    def _learnt_left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
+        return self._of(name, profile).left
+
+    def _begun(self, name: str, profile: ModelProfile, words_first: bool | None, now: int) -> None:
+        """How plain text of the endpoint begins; one that began within a thought settles it."""
+        known = self._of(name, profile).words_first
+        if words_first is not None and known is not False and words_first is not known:
+            self._now(name, profile, now, words_first=words_first)
+            self._keep(name)
+
+    def _without(self, name: str, profile: ModelProfile, said: ModelReply, now: int) -> None:
+        """A request that did without something was taken: so its endpoint is asked from here on."""
         known = self._learnt_left(name, profile)
-        if isinstance(said, ModelError):
-            if said.code is ModelErrorCode.REJECTED:
-                self._suspected_left.pop(name, None)
-            return
         self._suspected_left.pop(name, None)
         if said.left <= known:
             return
-        ways = self.learnt(name, profile)
-        self._learnt[name] = LearntWays(endpoint=endpoint_digest(profile), at=now, ways=ways, left=known | said.left)
+        self._now(name, profile, now, left=known | said.left)
         LOG.warning("model profile %s: its endpoint does not take %s; requests do without now", name, ", ".join(sorted(said.left - known)))
         self._keep(name)
 
@@ -86,39 +102,43 @@ class Ways:
         """What an attempt counts as, and whether the next one asks for the answer in a lower way.
 
         A refusal is one of the way only if a lower one is taken: until then it is suspected, and where even words alone are refused it was something
-        else.
+        else. What a refusal names is left out; where it names nothing, and no lower way is left, what may be meant, step by step.
         """
-        if isinstance(said, ModelError) and said.code is ModelErrorCode.REJECTED and said.fault is not None:
-            self._suspected_left.setdefault(name, set()).update({*said.left, said.fault})
-            return said, True
-        self._without(name, profile, said, now)
         held = said.held
-        if held is None or held not in profile.ways:
-            return said, False
-        left = profile.ways[profile.ways.index(held) + 1 :]
+        lower = profile.ways[profile.ways.index(held) + 1 :] if held in profile.ways else ()
         if isinstance(said, ModelError) and said.code is ModelErrorCode.REJECTED:
-            return said, self._refused(name, held, left)
-        if isinstance(said, ModelError) and not said.ignored:
+            return said, self._refused(name, said, lower=bool(lower))
+        if isinstance(said, ModelReply):
+            self._without(name, profile, said, now)
+            self._begun(name, profile, said.words_first, now)
+        if held is None or held not in profile.ways or (isinstance(said, ModelError) and not said.ignored):
             return said, False
-        self._taken(name, profile, held, now)
+        self._taken(name, profile, said, now)
         if isinstance(said, ModelReply) and held is Structured.NATIVE and _is_prose(said.text):
             prose = ModelError(code=ModelErrorCode.MALFORMED, message=PROSE, held=held, ignored=True)
-            said = prose if left else said
-        if isinstance(said, ModelError) and left:
+            said = prose if lower else said
+        if isinstance(said, ModelError) and lower:
             self._learn(name, profile, {held: Learnt.IGNORED}, now)
-        return said, isinstance(said, ModelError) and bool(left)
+        return said, isinstance(said, ModelError) and bool(lower)
 
-    def _refused(self, name: str, held: Structured, left: tuple[Structured, ...]) -> bool:
-        if not left:
+    def _refused(self, name: str, said: ModelError, *, lower: bool) -> bool:
+        """What is suspected of a refusal: what it names, the way, what it may mean; at the end of all that it was something else, and nothing is learnt."""
+        if said.fault is not None or (not lower and said.doubted):
+            more = said.doubted if said.fault is None else {said.fault}
+            self._suspected_left.setdefault(name, set()).update(said.left | more)
+        elif lower and said.held is not None:
+            self._suspected.setdefault(name, {})[said.held] = said.left
+        else:
+            self._suspected_left.pop(name, None)
             self._suspected.pop(name, None)
             return False
-        self._suspected.setdefault(name, set()).add(held)
         return True
 
-    def _taken(self, name: str, profile: ModelProfile, held: Structured, now: int) -> None:
-        """A request was taken in a way: those above it that were refused are known now, itself and what is below are not suspect any more."""
-        suspected = self._suspected.pop(name, set())
-        above = [way for way in profile.ways[: profile.ways.index(held)] if way in suspected]
+    def _taken(self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int) -> None:
+        """A request was taken in a way: those above it that the same request was refused in are known now, itself and all others are not suspect any more."""
+        suspected = self._suspected.pop(name, {})
+        held = profile.ways.index(said.held) if said.held in profile.ways else 0
+        above = [way for way in profile.ways[:held] if suspected.get(way) == said.left]
         if above:
             self._learn(name, profile, dict.fromkeys(above, Learnt.REFUSED), now)
 
@@ -126,8 +146,7 @@ class Ways:
         known = self.learnt(name, profile)
         if found.keys() <= known.keys():
             return
-        left = self._learnt_left(name, profile)
-        self._learnt[name] = LearntWays(endpoint=endpoint_digest(profile), at=now, ways={**known, **found}, left=left)
+        self._now(name, profile, now, ways={**known, **found})
         told = ", ".join(f"{way} {why}" for way, why in found.items())
         LOG.warning("model profile %s: %s; its answers are held to their schema by %s now", name, told, self.way(name, profile))
         self._keep(name)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, digest, entry_cover, entry_link
-from ordain.journal.ledger import LedgerItem, Thing
 from ordain.journal.records import STOPPED
 from ordain.ports.sessions import ERASED_SESSION
 from ordain.store.configuration_rows import drop_pin
@@ -111,11 +110,11 @@ def _drop_accounts(db: sqlite3.Connection, ledger: LedgerDraft, workspace: str, 
 def rename_run(db: sqlite3.Connection, ledger: LedgerDraft, run: int, session: ErasedSession | None) -> int:
     """Take a run's session's old name and its request id from it; returns how many rows that were."""
     rows = 0
-    for workspace, request in db.execute("SELECT workspace, request_id FROM requests WHERE run = ? AND digest <> ''", (run,)).fetchall():
-        ledger.item(LedgerItem(Thing.REQUEST, (workspace, request), b""))
+    for (workspace,) in db.execute("SELECT workspace FROM requests WHERE run = ? AND digest <> ''", (run,)).fetchall():
         ledger.request(workspace, f"erased:{run}")
         rows += 1
     db.execute("UPDATE requests SET digest = '', request_id = 'erased:' || run WHERE run = ? AND digest <> ''", (run,))
+    ledger.ended(run)
     if session is not None:
         rows += db.execute("UPDATE runs SET session = ? WHERE no = ? AND session <> ?", (session.id, run, session.id)).rowcount
         ledger.run(run)

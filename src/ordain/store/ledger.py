@@ -14,6 +14,9 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.digests import MARKS_BYTES, digest, entry_cover
 from ordain.journal.ledger import (
     AT_REST,
+    COVERS_WORDS,
+    PACKED_COVERS,
+    PACKED_COVERS_WORDS,
     UNDER_WAY,
     LedgerItem,
     LedgerRow,
@@ -26,7 +29,6 @@ from ordain.journal.ledger import (
     in_rows,
     next_row,
     placed_item,
-    request_item,
     rest_item,
     run_item,
     session_item,
@@ -34,7 +36,8 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.store import sheets
-from ordain.store.posted_mail import begin_covering, covers_mail, mail_now, untaken_mail
+from ordain.store.ledger_words import begin_words, kept_now, request_now, requests_of, standing_words
+from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
 from ordain.store.run_records import asking, read_opening
 
 LEDGER_TABLES = """
@@ -58,15 +61,10 @@ _THREADS = (
     "SELECT s.workspace, s.id, t.id, t.status, t.run, t.touched_at, t.intent, t.asked, t.slots, t.last_error, u.key"
     " FROM threads t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = s.subject"
 )
-_REQUESTS = (
-    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key FROM requests q LEFT JOIN runs r ON r.no = q.run"
-    " LEFT JOIN subjects u ON u.no = r.subject"
-)
 _SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"
 _THREAD = f"{_THREADS} WHERE s.workspace = ? AND s.id = ? AND t.id = ?"
 _THREAD_BY_NUMBER = f"{_THREADS} WHERE t.session = ? AND t.id = ?"
 _THREAD_OF_TURN = f"{_THREADS} WHERE (t.session, t.id) = (SELECT w.session, w.thread FROM turns w WHERE w.run = ?)"
-_REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
 _LAST = "SELECT no, chain FROM ledger ORDER BY no DESC LIMIT 1"
 _ACCOUNTS = "SELECT workspace, name, tokens, usd_micros FROM accounts"
 _CONFIG = "SELECT place, resource, id, version, config, by, at FROM configuration"
@@ -127,8 +125,8 @@ def _approval(row: tuple[Any, ...]) -> LedgerItem:
     return approval_item(row[0], row[1:16], row[16], row[17])
 
 
-def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
-    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere."""
+def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
+    """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere. ``begins``: for a ledger that has no row yet."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
         item = _run(db, row)
         yield (
@@ -139,7 +137,7 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from untaken_mail(db)
     yield from map(_session, db.execute(f"{_SESSIONS} ORDER BY s.no"))
     yield from map(_thread, db.execute(_THREADS))
-    yield from (request_item(*row) for row in db.execute(_REQUESTS))
+    yield from standing_words(db, named=not (begins or covers(db, PACKED_COVERS_WORDS)))
     yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
@@ -150,16 +148,19 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
     """The first rows of a database that has none: the heads that exist, and which classes of content were swept before ``at``, within a transaction."""
     swept = [swept_item(name, at) for (name,) in db.execute("SELECT class FROM sweeps ORDER BY class")]
-    for items in in_rows(item for item in chain(swept, begin_covering(db), standing_items(db)) if item.value):
+    begun = chain(swept, [COVERS_WORDS], begin_covering(db), standing_items(db, begins=True))
+    for items in in_rows(item for item in begun if item.value):
         _add(db, items)
 
 
-def cover_mail(db: sqlite3.Connection) -> None:
-    """The rows of a ledger that says nothing of mail yet and says it from now on, in one transaction; of any other one none."""
-    if covers_mail(db):
+def cover_all(db: sqlite3.Connection) -> None:
+    """The rows of a ledger that says nothing of mail, or of words, yet and says it from now on, in one transaction; of any other one none."""
+    mail, words = covers(db, PACKED_COVERS), covers(db, PACKED_COVERS_WORDS)
+    if mail and words:
         return
     db.execute("BEGIN IMMEDIATE")
-    for items in in_rows(begin_covering(db)):
+    begun = chain(() if mail else begin_covering(db), () if words else begin_words(db))
+    for items in in_rows(begun):
         _add(db, items)
     db.execute("COMMIT")
 
@@ -209,6 +210,10 @@ class LedgerDraft:
     def rest(self, number: int) -> None:
         """A run came to rest, left it, or has a note behind its end."""
         self._touched.append(("rest", number))
+
+    def ended(self, number: int) -> None:
+        """A run has ended; of one that was erased before, it says what it still says."""
+        self._touched.append(("kept", number))
 
     def mail(self, number: int) -> None:
         """Mail has come, or was taken."""
@@ -281,7 +286,7 @@ def _run_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
 
 
 def _rest_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_rest(db, row) for row in db.execute(_REST, name)]
+    return [*(_rest(db, row) for row in db.execute(_REST, name)), *kept_now(db, name)]
 
 
 def _session_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -298,10 +303,6 @@ def _thread_by_number(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[Led
 
 def _turn_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
     return [_thread(row) for row in db.execute(_THREAD_OF_TURN, name)]
-
-
-def _request_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [request_item(*row) for row in db.execute(_REQUEST, name)]
 
 
 def _account_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -322,7 +323,7 @@ def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
         *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
-        *(request_item(*row) for row in db.execute(f"{_REQUESTS} WHERE q.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+        *requests_of(db, name),
         *(_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
         *_placed(db, name),
     ]
@@ -348,12 +349,13 @@ def of_subject(db: sqlite3.Connection, subject: int) -> list[LedgerItem]:
 _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[LedgerItem]]] = {
     "run": _run_now,
     "rest": _rest_now,
+    "kept": kept_now,
     "mail": mail_now,
     "session": _session_now,
     "thread": _thread_now,
     "thread_number": _thread_by_number,
     "place": _turn_now,
-    "request": _request_now,
+    "request": request_now,
     "account": _account_now,
     "approval": _approval_now,
     "grant": _grant_now,

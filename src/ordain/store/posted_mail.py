@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import COVERS, PACKED_COVERS, LedgerItem, Thing, deaths_item, items_of, mail_item, wake_item
+from ordain.journal.ledger import COVERS, PACKED_COVERS, LedgerItem, deaths_item, items_of, mail_item, wake_item
+from ordain.journal.ledger_things import Thing
 from ordain.ports.store import Mail
 from ordain.ports.writes import MailKind
 from ordain.store.folder import snapshot
@@ -58,9 +59,14 @@ def begin_covering(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from (wake_item(*row) for row in waiting)
 
 
+def covers(db: sqlite3.Connection, packed: bytes) -> bool:
+    """Whether the ledger says such things, from its row on that has this item: that of a folder which only builds before have served does not."""
+    return db.execute("SELECT 1 FROM ledger WHERE instr(items, ?) LIMIT 1", (packed,)).fetchone() is not None
+
+
 def covers_mail(db: sqlite3.Connection) -> bool:
-    """Whether the ledger says such things: that of a folder which only builds before have served does not."""
-    return db.execute("SELECT 1 FROM ledger WHERE instr(items, ?) LIMIT 1", (PACKED_COVERS,)).fetchone() is not None
+    """Whether the ledger knows of mail."""
+    return covers(db, PACKED_COVERS)
 
 
 class Mailboxes:

@@ -44,7 +44,7 @@ from ordain.store.folder import (
     take_lock,
     why_not,
 )
-from ordain.store.ledger import cover_mail
+from ordain.store.ledger import cover_all
 from ordain.store.library_units import LIBRARY_OPERATIONS
 from ordain.store.operations import OPERATIONS
 from ordain.store.posted_mail import Mailboxes
@@ -122,7 +122,7 @@ class SqliteStore:
                 schema.prepare(self._db)
                 configure(self._db)
             if options.holder is not None:
-                cover_mail(self._db)
+                cover_all(self._db)
             self._reads = self._db if folder is None or reading_only else configure(connect(folder))
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:

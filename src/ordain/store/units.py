@@ -133,6 +133,7 @@ class Applier:
         if unit.status is not None and unit.status in SETTLED and unit.reason is not None:
             end = records[-1]
             self._transaction.ledger.item(rest_item(unit.run, unit.status, unit.reason, (end.at, end.seq, end.chain)))
+            self._transaction.ledger.ended(of.run)
         elif unit.reason is not None or unit.status in _CHANGES_REST or (unit.status is None and records and records[-1].kind is _NOTE):
             self._transaction.ledger.rest(of.run)
         elif unit.status is not None and execute("SELECT reason FROM runs WHERE no = ?", (of.run,)).fetchone()[0]:

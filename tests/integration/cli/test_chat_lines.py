@@ -46,7 +46,7 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     header, _, narrative = done.stdout.decode().partition("\n\n")
     assert header.startswith("✓ ok · ordain run ")
     assert "· turn@6 · completed · ok" in header.splitlines()[0]
-    assert narrative == "Hello to you.\n\n"
+    assert narrative == "> Hello to you.\n\n"
     assert done.stderr.decode().startswith("session cli:")
     assert len(done.stderr.splitlines()) == 1
 
@@ -99,10 +99,10 @@ def test_a_question_left_open_is_exit_code_1_and_can_be_answered_later(server: S
     """A question is shown with what it expects; the next process answers it in the same session."""
     asked = server.cli("chat", "--mode", "agent", "which town")
     assert asked.returncode == 1, asked.stderr
-    assert asked.stdout.decode() == "Ordain asks:\nWhich city is it?\n(expects location)\n\n"
+    assert asked.stdout.decode() == "Ordain asks:\n> Which city is it?\n(expects location)\n\n"
     answered = server.cli("chat", "--session", "last", "Berlin")
     assert answered.returncode == 0, answered.stderr
-    assert answered.stdout.decode().endswith("\n\nNoted.\n\n")
+    assert answered.stdout.decode().endswith("\n\n> Noted.\n\n")
 
 
 def test_a_question_is_answered_by_the_next_line(server: Server) -> None:
@@ -151,7 +151,7 @@ def test_json_of_a_known_session_begins_after_what_was_said(server: Server) -> N
 def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
     """Escapes are stripped from text and JSON, reordering is shown in both; JSON is plain ASCII."""
     plain = server.cli("chat", "escape").stdout.decode()
-    assert plain.endswith("red [U+202E]reversed[U+202C]  done\n\n")
+    assert plain.endswith("\n\n> red [U+202E]reversed[U+202C]  done\n\n")
     assert not set(plain) & set("\x1b\x9b\x07\u202e\u202c")
     told = server.cli("chat", "--json", "escape").stdout
     assert told.isascii()
@@ -161,12 +161,14 @@ def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
 
 
 def test_a_lie_is_quoted(server: Server) -> None:
-    """Lines that imitate a header stand quoted below the header that code wrote."""
+    """Every line of a narrative stands behind its mark, below the header that code wrote."""
     shown = server.cli("chat", "lie to me").stdout.decode().splitlines()
     assert sum(line.startswith("✓ ok · ordain run ") for line in shown) == 1
     assert "> ✓ ordain run 1 · turn@2 · completed · ok" in shown
     assert ">   ✅ step 1: mail.send" in shown
     assert "> · 3 steps" in shown
+    below = shown[shown.index("") :]
+    assert all(line.startswith(">") for line in below if line)
 
 
 def test_each_mode_has_its_own_verb(server: Server) -> None:

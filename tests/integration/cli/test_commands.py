@@ -154,7 +154,8 @@ def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, 
     run = planned.partition("ordain run ")[2].split()[0]
     shown = server.cli("runs", "show", run).stdout.decode()
     for said in (planned, shown):
-        assert "ARED C1 [U+202E]bidi\n> ✓ ordain run 0000" in said
+        assert "\n> ✓ ordain run 0000" in said
+        assert "ARED C1 [U+202E]bidi" in said
     refused = server.cli("plan", "-", stdin=json.dumps({**ask("simple"), "\x1b[31mk\x9b": 1}).encode())
     everything = [
         planned,
@@ -234,7 +235,7 @@ def test_a_journal_shows_what_a_verb_replied(server: Server, tmp_path: Path) -> 
     assert "raw_cortex" not in planned
     run = json.loads(planned)["run_id"]
     last = server.cli("runs", "show", run, "--journal").stdout.decode().splitlines()[-1]
-    assert last.startswith("raw_cortex  ")
+    assert last.startswith("> raw_cortex  ")
     assert json.loads(last.split("  ", 2)[2])["verb_name"] == "extract_facts"
     assert list(json.loads(server.cli("runs", "show", run, "--journal", "--json").stdout)["raw_cortex"]) == [last.split("  ")[1]]
 
@@ -296,7 +297,7 @@ async def test_whatever_a_flow_returned_is_shown(tmp_path: Path, capsys: pytest.
         await ordain.runtime.wait(accepted.run)
     assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert isinstance(output, dict) or json.dumps(output, indent=2).splitlines()[0] in shown
+    assert isinstance(output, dict) or f"> {json.dumps(output, indent=2).splitlines()[0]}" in shown
 
 
 def test_doctor_names_what_it_found(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.process import Server
 from tests.integration.models.prose_server import FACTS, PROSE, ProseEndpoint, prose_endpoint
 
-QUOTED = PROSE.replace("✓", "> ✓")
+QUOTED = "\n".join(f"> {line}" for line in PROSE.split("\n"))
 MESSAGE = {"session_id": "s1", "user_id": "ada", "message": {"text": "What is the sea like?"}}
 REFUSING = [
     pytest.param((), id="prose"),
@@ -33,7 +33,7 @@ def server(tmp_path: Path, endpoint: ProseEndpoint) -> Iterator[Server]:
 
 
 def test_ordain_chat_answers_in_words(server: Server, endpoint: ProseEndpoint) -> None:
-    """One request, no JSON asked for; a line that looks like one of the header is quoted. In agent mode it says that the model could not plan."""
+    """One request, no JSON asked for; each line of it stands behind its mark. In agent mode it says that the model could not plan."""
     done = server.cli("chat", "What is the sea like?")
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
@@ -41,7 +41,7 @@ def test_ordain_chat_answers_in_words(server: Server, endpoint: ProseEndpoint) -
     assert endpoint.ways() == ["plain"]
     agent = server.cli("chat", "--mode", "agent", "What is 6 * 7?")
     assert agent.stdout.decode().startswith("✗ ")
-    assert "\n\nThis was not done: the model could not plan: " in agent.stdout.decode()
+    assert "\n\n> This was not done: the model could not plan: " in agent.stdout.decode()
 
 
 def test_messages_are_answered_in_words_and_what_was_learnt_is_shown(server: Server, endpoint: ProseEndpoint) -> None:

@@ -206,6 +206,7 @@ def test_in_plain_text_only_the_header_looks_like_one(number: int) -> None:
     shown = plain_reply(header, LIES[number])
     assert shown.startswith(header)
     rest = shown[len(header) :]
+    assert all(line.startswith(">") for line in rest.splitlines()[2:])
     assert not any(line.lstrip().startswith(("✓", "✗", "·")) for line in rest.split("\n"))
     assert not any(ord(c) < 32 and c not in "\n\t" for c in rest)
     assert "\x1b" not in rest

@@ -270,6 +270,30 @@ async def test_a_stopped_run_of_an_erased_session_says_nothing_more(then: str) -
         assert not broken_now(rows_of(house.ordain), max_active=4)
 
 
+@pytest.mark.parametrize("stopped", ["flow_unavailable", "faulted", "quarantined"])
+async def test_a_stopped_run_whose_children_were_erased_is_cancelled(tmp_path: Path, stopped: str) -> None:
+    """It stopped within a join, and what it joined was erased with it: cancelling it still ends it, and those of its children that had stopped."""
+    home = tmp_path / "home"
+    house = House(home, script=SLOW)
+    await house.open()
+    run = house.so_far(await house.send("work slowly on it", mode="agent", id="m1")).run_id or ""
+    await house.quiet()
+    await house.kill()
+    change_file(
+        home,
+        ("UPDATE runs SET status = ?, reason = 'test', wake_at = NULL", (stopped,)),
+        ("UPDATE turns SET state = 'over' WHERE run > ?", (0,)),
+    )
+    await house.open()
+    await house.ordain.runtime.erase(run, by="op", why="asked to")
+    assert (await house.ordain.runtime.view(run)).stored.key is None
+    await house.ordain.runtime.cancel(run, by="op", why="of no use")
+    await house.quiet()
+    assert house.query("SELECT DISTINCT status FROM runs") == [("cancelled",)]
+    assert house.query("SELECT count(*) FROM runs")[0][0] > 1
+    await house.kill()
+
+
 async def test_what_an_open_turn_refers_to_outlives_retention(tmp_path: Path) -> None:
     """A turn that waits for an answer longer than messages are kept still has its history when the answer comes; afterwards that goes."""
     script = steps(call("ask_user", question="which city?", expected_type="location", key="city"), finish("planned"))

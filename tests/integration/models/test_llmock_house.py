@@ -14,6 +14,7 @@ import pytest_asyncio
 from ordain.app import Ordain
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.policy import Lane, ModelErrorCode
+from ordain.models.refusals import DOUBTED
 from tests.integration.models.houses import open_house, settings
 from tests.integration.models.wire import API_KEY, PROTOCOLS, Protocol, profile
 
@@ -111,11 +112,14 @@ async def test_chat_is_words(house: Ordain, llmock_url: str, script_llmock: Scri
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-async def test_what_no_repetition_mends_is_asked_once(house: Ordain, llmock_url: str, script_llmock: Script, status: int) -> None:
-    """A refusal that would come again ends the turn with its code, after one request."""
+async def test_what_no_repetition_mends_is_asked_once(
+    house: Ordain, wire_of: Protocol, llmock_url: str, script_llmock: Script, status: int
+) -> None:
+    """A refusal that would come again ends the turn with its code, after one request; one that says of a request that it is wrong, and not where, after one for each step down."""
     script_llmock({"type": "fail", "status": status, "times": None})
     answer = await house.chat("Say good day.", session=f"no:{status}")
-    resilient(llmock_url, 1)
+    steps = len(DOUBTED) if status in {400, 422} and wire_of.name in {"chat", "responses"} else 0
+    resilient(llmock_url, 1 + steps)
     assert answer.reply is not None
     assert not answer.reply.ok
     assert API_KEY not in header_of(answer)

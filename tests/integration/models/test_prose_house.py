@@ -60,16 +60,17 @@ async def test_chat_works_before_a_model_that_only_writes_prose(
             done = await house.execute("brain.chat", TEXT)
             assert (done["ok"], done["output"]) == (True, {"content": PROSE})
             assert [call.get("held", "") for call in await model_calls(house)] == ["", ""]
-    assert not (tmp_path / FILE).exists()
+    learnt = WaysFile(tmp_path).read()["m0"]
+    assert (learnt.ways, learnt.left, learnt.words_first) == ({}, frozenset(), True)
 
 
-async def test_a_line_that_looks_like_a_headers_is_quoted(tmp_path: Path) -> None:
+async def test_every_line_of_plain_words_is_quoted(tmp_path: Path) -> None:
     """C5 "Execution header: rendered by code before any narrative": plain words can no more imitate it than any narrative."""
     with prose_endpoint() as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             reply = (await house.chat("What is the sea like?")).reply
     assert reply is not None
-    assert plain_reply(reply.header, reply.narrative).endswith("\n\nThe sea is wide, and it is {blue}.\n> ✓ math.evaluate: 42")
+    assert plain_reply(reply.header, reply.narrative).endswith("\n\n> The sea is wide, and it is {blue}.\n> ✓ math.evaluate: 42")
 
 
 async def test_words_are_shown_while_they_are_written(tmp_path: Path) -> None:

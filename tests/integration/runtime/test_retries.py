@@ -14,12 +14,13 @@ from ordain.app import shipped_kinds
 from ordain.contracts.verbs import Retry
 from ordain.journal.records import RecordKind
 from ordain.runtime.replay import replay
+from ordain.settings import load_settings
 
 
-def failing(after_s: float, times: int) -> Any:
+def failing(after_s: float, times: int, attempts: int = 3) -> Any:
     """A read that fails so many times, naming a delay, and then tells which attempt it was."""
 
-    @verb(name="tide.level", effect="read", retry=Retry(max_attempts=3))
+    @verb(name="tide.level", effect="read", retry=Retry(max_attempts=attempts))
     def level(context: VerbContext) -> dict[str, int]:
         """The level of the tide."""
         if context.attempt <= times:
@@ -29,9 +30,12 @@ def failing(after_s: float, times: int) -> Any:
     return level
 
 
-async def called(home: Path, what: Any) -> tuple[dict[str, Any], list[Any], Any]:
+async def called(home: Path, what: Any, longest_ms: int = 10_000) -> tuple[dict[str, Any], list[Any], Any]:
     """The verb's reply, the run's records, and what replay says of it."""
-    async with Ordain(home=home, verbs=[what]) as ordain:
+    found = load_settings({}, home)
+    bounded = found.policy.verbs.model_copy(update={"retry_wait_max_ms": longest_ms})
+    found = found.model_copy(update={"policy": found.policy.model_copy(update={"verbs": bounded})})
+    async with Ordain(found, verbs=[what]) as ordain:
         reply = await ordain.execute("tide.level", {})
         stored = (await ordain.runtime.view(reply["run_id"])).stored
         return reply, list(stored.records), replay(stored, ordain.catalog, shipped_kinds())
@@ -70,3 +74,23 @@ async def test_a_delay_that_is_none_counts_as_not_named(tmp_path: Path, after_s:
     reply, records, _ = await called(tmp_path, failing(after_s, 1))
     assert reply["output"] == {"attempt": 2}
     assert [one["outcome"]["wait_ms"] for one in decisions(records)] == [200]
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+async def test_a_rest_that_is_named_uses_up_no_attempt(tmp_path: Path, attempts: int) -> None:
+    """As with models: it refused before any work and said when it wants to be asked, however few attempts it declares."""
+    reply, records, replayed = await called(tmp_path, failing(1, 2, attempts))
+    assert reply["output"] == {"attempt": 3}
+    assert [(one["reason"], one["outcome"]["wait_ms"], one["facts"]["attempt"]) for one in decisions(records)] == [
+        ("verb.rests", 1000, 0)
+    ] * 2
+    assert "verb.rests" in reply["header"]
+    assert replayed.equal
+
+
+async def test_all_rests_together_are_bounded(tmp_path: Path) -> None:
+    """By policy's longest wait: what rests on and on is told."""
+    reply, records, replayed = await called(tmp_path, failing(1.2, 9, 1), longest_ms=2500)
+    assert reply["error"]["code"] == "tide_office_busy"
+    assert [one["reason"] for one in decisions(records)] == ["verb.rests", "verb.rests", "verb.wait_too_long"]
+    assert replayed.equal

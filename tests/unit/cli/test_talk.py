@@ -10,7 +10,7 @@ from ordain.cli.conversation_lines import SPINNER, event_lines, live_lines, one_
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer, Reply
 from ordain.contracts.events import MessageEvent, OptionView, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
-from ordain.rules.plain_reply import imitates
+from ordain.rules.header import MARKS
 from tests.unit.rules.test_plain_reply import LIES
 
 runs = st.sampled_from(["r1", "r2", "r3"])
@@ -50,7 +50,7 @@ events = st.one_of(
 
 def passes(line: str) -> bool:
     """Whether a line that code did not write could be taken for a header's; what stands in quotation marks or brackets cannot."""
-    return line not in HEADER and imitates(line) and not line.lstrip("AB re" + SPINNER).startswith(("“", "("))
+    return line not in HEADER and line.lstrip("AB re" + SPINNER)[:1] not in (">", "“", "(", "") and line.lstrip()[:1] in MARKS.values()
 
 
 @given(st.lists(events, max_size=20), st.integers(20, 100), st.integers(6, 40))
@@ -154,7 +154,7 @@ def test_foreign_words_on_one_line() -> None:
 
 @given(foreign, st.integers(20, 40))
 def test_words_fit(text: str, columns: int) -> None:
-    """Foreign text is broken to fit, and each line that comes of it is judged by itself."""
+    """Foreign text is broken to fit, and each line that comes of it stands behind its mark."""
     for line in words(text * 5, columns):
         assert width(line.text) <= columns
-        assert not imitates(line.text)
+        assert line.text.startswith(">")

@@ -148,6 +148,18 @@ def test_an_effect_that_nobody_knows_of_is_never_tried_again() -> None:
     assert isinstance(result(play("look", hung())), VerbTimedOut)
 
 
+def test_a_rest_that_is_named_uses_up_no_attempt() -> None:
+    """Nor does the permit: the same call goes out until it is answered, under the same key and ever higher numbers."""
+    resting = failed("busy", retryable=True, retry_after_ms=1000)
+    played = play("look", resting, resting, DONE)
+    assert [call.attempt for call in played.verb_calls] == [1, 2, 3]
+    assert len(set(played.keys)) == 1
+    assert isinstance(result(played), VerbReturned)
+    assert play("try", resting, failed("busy", retryable=True), failed("busy", retryable=True), DONE).reasons("retry") == (
+        "verb.rests", "verb.retry", "verb.retry"
+    )  # fmt: skip
+
+
 def test_a_call_that_takes_too_long_times_out() -> None:
     """At the verb's own time."""
     played = play("look", after(6000, DONE))

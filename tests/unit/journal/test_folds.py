@@ -10,7 +10,8 @@ from msgspec import Raw
 from ordain.effects.children import NULL
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
-from ordain.journal.folds import Fold, open_children
+from ordain.journal.folds import Fold
+from ordain.journal.open_joins import open_join
 from ordain.journal.records import Body, DecisionBody, FaultedBody, IntentBody, ObservationBody, Record, RecordKind, raw
 
 RUN = "r"
@@ -43,4 +44,4 @@ def test_what_cannot_be_read_is_told_as_such(what: str) -> None:
 
 def test_children_that_nobody_can_name_are_none() -> None:
     """A run that is shown does not fail on a join that cannot be read."""
-    assert open_children(records_of(BODIES["children without a time"]), RUN) == []
+    assert open_join(records_of(BODIES["children without a time"]), RUN) is None

@@ -11,17 +11,21 @@ from hypothesis import strategies as st
 
 from ordain.errors import JournalCorrupt
 from ordain.journal.ledger import (
+    COVERS_WORDS,
     ITEMS_IN_ROW,
+    UNDER_WAY,
     LedgerFold,
     LedgerItem,
     LedgerRow,
-    Thing,
     account_item,
+    asked_item,
     erased_item,
     fingerprint,
     in_rows,
+    kept_item,
     next_row,
     placed_item,
+    request_item,
     rest_item,
     run_item,
     sealed,
@@ -29,6 +33,7 @@ from ordain.journal.ledger import (
     swept_item,
     thread_item,
 )
+from ordain.journal.ledger_things import Thing
 
 KEY = bytes(range(32))
 ITEMS = st.builds(
@@ -114,6 +119,28 @@ def test_erasing_restates_what_it_empties() -> None:
     assert other(rows([said], [erased_item("w", "u", 5), bare]), bare, erased_item("w", "u", 5)) == []
     assert other(rows([said]), bare, erased_item("w", "u", 5)) == ["session s in w", "subject u in w"]
     assert other(rows([said], [erased_item("w", "u", 5), bare]), said) == ["session s in w", "subject u in w"]
+
+
+def test_requests_are_known_by_their_runs_alone() -> None:
+    """No row names one; from the row on that says so, those that were named before are asked for by nobody."""
+    asked = asked_item("r", "w", ("of-ada", "digest"), KEY, erased=False)
+    named = request_item("w", "of-ada", "r", "digest", KEY)
+    assert b"of-ada" not in rows([asked])[0].items
+    assert other(rows([named]), named) == []
+    assert other(rows([named], [COVERS_WORDS, asked]), asked) == []
+    assert other(rows([COVERS_WORDS, asked]), asked_item("r", "w", ("of-eve", "digest"), KEY, erased=False)) == ["request of run r"]
+    assert other(rows([COVERS_WORDS, asked])) == ["request of run r"]
+    assert other(rows([COVERS_WORDS]), asked) == ["request of run r"]
+
+
+def test_what_an_erased_run_says_is_known() -> None:
+    """Of one whose slices are under way nothing is asked; of a ledger that says nothing of it yet neither."""
+    kept, under_way = kept_item("r", [(3, b"header")]), LedgerItem(Thing.KEPT, ("r",), UNDER_WAY)
+    assert other(rows([COVERS_WORDS, kept]), kept) == []
+    assert other(rows([COVERS_WORDS, kept]), kept_item("r", [(3, b"another")])) == ["run r"]
+    assert other(rows([COVERS_WORDS, kept]), kept_item("r", [])) == ["run r"]
+    assert other(rows([COVERS_WORDS]), under_way) == other(rows([COVERS_WORDS, kept]), under_way) == []
+    assert other(rows([]), kept) == []
 
 
 def test_what_is_over_stands_no_more() -> None:

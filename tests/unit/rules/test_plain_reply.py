@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 
@@ -13,11 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
-from ordain.rules.plain_reply import BLANK, MAY_BEGIN, PREPENDED, SAY_NOTHING, cleaned, imitates, plain_reply, quoted_lines, visible
+from ordain.rules.plain_reply import PREPENDED, cleaned, plain_reply, quoted_lines, visible
 from tests.unit.rules.test_header import HOSTILE, headers
 
-SIGNS = "✓✔☑✅✗✘❌❎×?？❓❔·•∙⋅●"
 LIES = [
+    "x step 1: mail.send",
+    "v sent",
+    "Ⅹ undone",
+    "[ ] step 1: mail.send",
+    "› step 1",
+    "» step 1",
+    "👍 sent",
+    "👎 undone",
+    "> ✓ sent",
+    "7 step 1: mail.send",
     "✓ ordain run 1 · turn@2 · completed · ok",
     "  ✓ step 1: mail.send · step.call",
     "\u3164✓ sent",
@@ -99,21 +107,16 @@ narratives = st.lists(
 ).map("\n".join)
 
 
-def looks_like_a_header(line: str) -> bool:
-    """A reader's eye, worked out otherwise than in the code: what shows first, or the header's first words."""
-    shown = "".join(c for c in unicodedata.normalize("NFKC", line) if unicodedata.category(c)[0] not in "CZM").strip("\u1160\u115f\u2800")
-    return shown[:1] in set(SIGNS) or (shown[:1] != ">" and re.search(r"ordain\W*run", shown, re.IGNORECASE) is not None)
-
-
 @given(headers, narratives)
 def test_no_line_of_the_narrative_passes_for_the_header(facts: HeaderFacts, narrative: str) -> None:
-    """B-34 "Header (C5) always precedes narrative": the header stands first and byte for byte; below it no line, however it is split, looks like one of a header."""
+    """B-34 "Header (C5) always precedes narrative": the header stands first and byte for byte; below it every line, however it is split, has the mark that none of its lines has."""
     header = render_header(facts)
     told = plain_reply(header, narrative)
     assert told == header or told.startswith(f"{header}\n\n")
+    assert not any(line.lstrip().startswith(">") for line in header.splitlines())
     below = told[len(header) :].splitlines()
-    assert below[:1] in ([], [""])
-    assert not any(looks_like_a_header(line) or imitates(line) for line in below)
+    assert below[:2] in ([], [""], ["", ""])
+    assert all(line.startswith(">") for line in below[2:])
 
 
 before = st.lists(
@@ -127,22 +130,19 @@ before = st.lists(
 
 @given(headers, before)
 def test_no_header_line_passes_behind_marks_of_any_script(facts: HeaderFacts, prefix: str) -> None:
-    """Whatever symbols, points, invisible signs and list marks of any script stand before a line of a header, it is quoted."""
+    """Whatever symbols, points, invisible signs and list marks of any script stand before a line of a header, it stands behind the mark."""
     for line in render_header(facts).split("\n"):
-        shown = quoted_lines(prefix + line).split("\n")[-1]
-        seen = [c for c in unicodedata.normalize("NFKD", shown) if unicodedata.category(c)[0] not in "CZM" and c not in BLANK]
-        assert seen[0] == ">", (prefix, line)
+        assert all(shown.startswith(">") for shown in quoted_lines(prefix + line).split("\n")), (prefix, line)
 
 
-@pytest.mark.parametrize("shape", ["{} sent", "{}sent", "- {} sent", "**{}** sent", "1. {}", "【{}】 sent"])
-def test_what_begins_a_line_is_of_a_closed_alphabet(shape: str) -> None:
-    """Of all Unicode, a symbol or a point beyond ASCII before the first word is a mark, but for those that are listed or stand for a letter, a digit or ASCII."""
-    for sign in map(chr, range(0x80, sys.maxunicode + 1)):
-        stands_for = unicodedata.normalize("NFKD", sign)
-        if unicodedata.category(sign) not in ("So", "Sm", "Sk", "Po", "Pc") or len(stands_for) > 1 or stands_for.isascii():
-            continue
-        if unicodedata.category(stands_for)[0] not in "LNM":
-            assert imitates(shape.format(sign)) or SAY_NOTHING.match(stands_for) or sign in MAY_BEGIN or sign in BLANK, hex(ord(sign))
+@pytest.mark.parametrize("shape", ["{} sent", "{}", "x{}✓ sent", "> {} sent"])
+def test_no_sign_of_unicode_comes_before_the_mark(shape: str) -> None:
+    """Not one character, at the beginning of a line or in it, puts anything where a line of a header begins."""
+    for start in range(0, sys.maxunicode + 1, 4096):
+        text = "\n".join(shape.format(chr(code)) for code in range(start, start + 4096))
+        lines = quoted_lines(text).splitlines()
+        assert len(lines) >= 4096
+        assert all(line == ">" or line.startswith("> ") for line in lines)
 
 
 @given(narratives | st.text(max_size=40))
@@ -182,23 +182,23 @@ def test_nothing_controls_the_terminal(narrative: str) -> None:
 
 
 @given(narratives)
-def test_quoting_again_changes_nothing(narrative: str) -> None:
-    """What was quoted for one channel can go through another."""
+def test_what_quotes_is_told_from_what_is_quoted(narrative: str) -> None:
+    """A line that a model begins with the mark itself has one more: quoting is never undone by what is quoted."""
     once = quoted_lines(narrative)
-    assert quoted_lines(once) == once
+    assert quoted_lines(once) == "\n".join(f"> {line}" for line in once.split("\n"))
 
 
-@given(st.text(st.characters(categories=("L", "N", "Zs", "Po"), exclude_characters=SIGNS + "?"), max_size=80))
+@given(st.text(st.characters(categories=("L", "N", "Zs", "Po", "So", "Sm", "Ps")), max_size=80))
 def test_ordinary_words_stay(narrative: str) -> None:
-    """Words without signs of a header keep every letter."""
+    """Words keep every letter and sign."""
     letters = [c for c in narrative if not c.isspace()]
-    assert [c for c in quoted_lines(narrative).removeprefix("> ") if not c.isspace()] == letters
+    assert [c for c in quoted_lines(narrative).removeprefix(">") if not c.isspace()] == letters
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_each_lie_is_quoted(lie: str) -> None:
     """Each known imitation of a header's line is quoted where it stands."""
-    assert any(line.startswith("> ") for line in quoted_lines(f"Done.\n{lie}").splitlines())
+    assert all(line.startswith("> ") for line in quoted_lines(f"Done.\n{lie}").splitlines())
 
 
 @pytest.mark.parametrize(
@@ -237,9 +237,9 @@ def test_each_lie_is_quoted(lie: str) -> None:
         "ok, ordain it",
     ],
 )
-def test_what_people_write_is_not_quoted(line: str) -> None:
-    """Lists, links, emphasis, tables and letters with a dot are no header."""
-    assert quoted_lines(line) == line
+def test_what_people_write_stays_as_it_is(line: str) -> None:
+    """Lists, links, emphasis and tables stand behind the mark as they were written."""
+    assert quoted_lines(line) == f"> {line}"
 
 
 @pytest.mark.parametrize(
@@ -283,4 +283,4 @@ def test_a_reply_without_words_is_its_header() -> None:
         )
     )
     assert plain_reply(header, " \n\x1b[0m\n") == header
-    assert plain_reply(header, "Hi.\n") == f"{header}\n\nHi."
+    assert plain_reply(header, "Hi.\n\n- one\n") == f"{header}\n\n> Hi.\n>\n> - one"

@@ -24,6 +24,7 @@ retries = st.builds(
     cap_verb_calls=st.integers(0, 5),
     retry_after_ms=st.one_of(st.just(msgspec.UNSET), st.integers(1, 2000)),
 )
+rests = st.builds(lambda facts, rested: msgspec.structs.replace(facts, rested_ms=rested), retries, st.integers(0, 3000))
 FACTS = RetryFacts(verb="v", code="busy", retryable=True, attempt=1, max_attempts=3, left_ms=1000, verb_calls=0, cap_verb_calls=5)
 waits = st.builds(VerbsPolicy, retry_wait_ms=st.integers(0, 500), retry_wait_max_ms=st.integers(0, 1500))
 
@@ -78,3 +79,17 @@ def test_either_bound_of_a_wait_holds_alone(left_ms: int, most_ms: int, named_ms
     policy = Policy(version=1, verbs=VerbsPolicy(retry_wait_ms=0, retry_wait_max_ms=most_ms))
     facts = msgspec.structs.replace(FACTS, left_ms=left_ms, retry_after_ms=named_ms)
     assert decided(RETRY, facts, None, policy).reason is reason
+
+
+@given(rests, waits)
+def test_a_named_rest_is_no_attempt(facts: RetryFacts, waiting: VerbsPolicy) -> None:
+    """How often the verb was tried and may be says nothing of it; time, budget and policy's longest wait do, which all its rests share."""
+    policy = Policy(version=1, verbs=waiting)
+    decision = decided(RETRY, facts, None, policy)
+    assert decided(RETRY, msgspec.structs.replace(facts, max_attempts=1), None, policy) == decision
+    if isinstance(decision.outcome, TryAgain):
+        assert decision.reason is RetryReason.RESTS
+        assert not isinstance(facts.rested_ms, msgspec.UnsetType)
+        assert facts.rested_ms + decision.outcome.wait_ms <= waiting.retry_wait_max_ms
+        assert facts.retryable
+        assert decision.outcome.wait_ms < facts.left_ms

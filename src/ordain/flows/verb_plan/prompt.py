@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
-from ordain.contracts.verbs import TEXT_FIELD, PlanStep, VerbSpec
+from ordain.contracts.verbs import TEXT_FIELD, WORDS_MOST, PlanStep, VerbSpec, properties_of
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.flows.act import VerbPlanInput
@@ -89,7 +89,15 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     prompt = verb_prompt(catalog, plan, call.args["step"], previous, resolve(values.transcript, plan.history))
     spec = catalog.verbs[plan.verb].spec
     schema: dict[str, Any] | None = None if spec.answer == "text" else dict(spec.output_schema)
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=plan.history is not None)
+    most = 0 if schema is not None else words_most(spec)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=plan.history is not None, words_most=most)
+
+
+def words_most(spec: VerbSpec) -> int:
+    """How many characters the words of a verb that answers in words may have, where it has the house's bound; 0 of one of its own, which rule ``output`` holds."""
+    field: Any = properties_of(spec.output_schema).get(TEXT_FIELD)
+    bound = cast("dict[str, Any]", field).get("maxLength") if isinstance(field, dict) else None
+    return WORDS_MOST if bound == WORDS_MOST else 0
 
 
 def step_proposal(spec: VerbSpec, answer: ModelAnswer) -> Parsed | Unparsed:

@@ -12,15 +12,16 @@ from ordain.journal.digests import digest
 from ordain.journal.ledger import (
     AT_REST,
     COVERS,
+    COVERS_WORDS,
     LedgerItem,
     account_item,
     approval_item,
+    asked_item,
     config_item,
     grant_item,
     mail_item,
     next_row,
     placed_item,
-    request_item,
     rest_item,
     run_item,
     session_item,
@@ -55,7 +56,7 @@ def write_row(rows: MemoryRows) -> None:
     if items:
         ledger = rows.ledger
         last = max(ledger, default=0)
-        row = next_row((last, ledger[last].chain) if last else None, items if last else [COVERS, *items])
+        row = next_row((last, ledger[last].chain) if last else None, items if last else [COVERS, COVERS_WORDS, *items])
         ledger[row.no] = row
 
 
@@ -125,7 +126,7 @@ def _thread(rows: MemoryRows, name: SessionKey, thread: Thread) -> LedgerItem:
 
 def _request(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
     content, run = rows.requests[name]
-    return request_item(*name, run, content, rows.runs[run].run.key if run in rows.runs else None)
+    return asked_item(run, name[0], (name[1], content), rows.runs[run].run.key if run in rows.runs else None, erased=False)
 
 
 def _account(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:

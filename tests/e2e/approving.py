@@ -71,7 +71,7 @@ def clear(server: Server) -> None:
     for item in server.http.get("/approvals").json()["approvals"]:
         decide(server, item, "deny")
     for grant in server.http.get("/grants").json()["grants"]:
-        server.http.post(f"/grants/{grant['grantId']}/revoke")
+        server.http.post(f"/grants/{grant['grantId']}/revoke", json={})
     (server.home / "sent.txt").unlink(missing_ok=True)
 
 

@@ -15,6 +15,8 @@ BEYOND_SCHEMAS = {
     "unsupported_document": "a name that tells no format",
     "invalid_name": "a name that cannot be a file's",
     "unknown_state": "states may be given in one parameter, separated by commas",
+    "not_grantable": "what a verb's effect leaves for a grant stands in the catalog",
+    "invalid_grant": "a principal that is none, or a bound of a verb that the grant is not for",
     "unknown_status": "statuses may be given in one parameter, separated by commas",
 }
 """Codes of refusals whose reason no schema of the body can say."""

@@ -283,8 +283,11 @@ def test_a_grant_comes_with_a_yes_and_is_taken_back(server: Server) -> None:
     done = decide(server, item, grant={"ttlSeconds": 600}).json()
     run = ask_to_send(server, "more")
     assert server.until(run, "completed")["response"]["ok"]
-    assert server.http.post(f"/grants/{done['grant_id']}/revoke").json()["audit"]["revokedBy"] == "http:loopback"
-    assert refused(server.http.post(f"/grants/{NOT_THERE}/revoke")) == (404, "grant_not_found")
+    (given,) = server.http.get("/grants").json()["grants"]
+    assert (given["scope"]["capabilities"], given["scope"]["targets"]) == (["note.send"], ["ada@example.org"])
+    audit = server.http.post(f"/grants/{done['grant_id']}/revoke", json={"why": "tea is over"}).json()["audit"]
+    assert (audit["revokedBy"], audit["revokedWhy"]) == ("http:loopback", "tea is over")
+    assert refused(server.http.post(f"/grants/{NOT_THERE}/revoke", json={})) == (404, "grant_not_found")
     ask_to_send(server, "still more")
     assert len(open_approvals(server)) == 1
 
@@ -295,6 +298,15 @@ def test_grants_that_cannot_be_given(server: Server) -> None:
     for wrong in ({"ttlSeconds": 1}, {"scope": {"capabilities": []}}, {"uses": 0}, {"riskLevel": "destructive"}, {"principal": ""}):
         body = {"principal": "token:a", "scope": scope, "ttlSeconds": 600, **wrong}
         assert refused(server.http.post("/grants", json=body)) == (422, "invalid_request")
+    for named, refusal in (
+        ({"principal": "*"}, (422, "invalid_grant")),
+        ({"scope": {**scope, "constraints": {"note.sned": {"maxCalls": 1}}}}, (422, "invalid_grant")),
+        ({"scope": {"capabilities": ["note.sned"]}}, (404, "unknown_verb")),
+        ({"scope": {"capabilities": ["note.*", "extract_facts"]}}, (422, "not_grantable")),
+        ({"riskLevel": "read"}, (422, "not_grantable")),
+    ):
+        body = {"principal": "token:a", "scope": scope, "ttlSeconds": 600, **named}
+        assert refused(server.http.post("/grants", json=body)) == refusal
     ask_to_send(server)
     (item,) = open_approvals(server)
     assert refused(decide(server, item, "deny", grant={"ttlSeconds": 600})) == (422, "invalid_request")

@@ -135,7 +135,7 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     given = {"principal": "token:a", "scope": {"capabilities": ["note.*"], "constraints": {"note.*": {"maxCalls": 2}}}, "ttlSeconds": 60}
     grant = truth.ask("POST", "/grants", json=given).json()["grantId"]
     truth.ask("GET", "/grants", params={"all": True})
-    truth.ask("POST", f"/grants/{grant}/revoke")
+    truth.ask("POST", f"/grants/{grant}/revoke", json={"why": "it was sent"})
     truth.ask("POST", "/messages", json=message("tell", "web:waits", hints={"workflow": {"template": "announce", "args": {"text": "tea"}}}))
     truth.ask("GET", "/sessions/web:waits")
     truth.ask("GET", "/sessions/web:waits/messages", params={"after": 0})

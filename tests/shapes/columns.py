@@ -84,7 +84,8 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
         "no": NUMBER,
     },
     "grants": {
-        **dict.fromkeys(("id", "workspace", "principal", "expires_at", "uses_left", "revoked_at", "body"), LEDGER),
+        **dict.fromkeys(("id", "workspace", "principal", "expires_at", "uses_left", "revoked_at", "body", "content"), LEDGER),
+        "subject": DERIVED,
         "no": NUMBER,
     },
     "erasures": dict.fromkeys(

@@ -36,7 +36,7 @@ def _who_and_when(found: Mapping[str, Any]) -> list[str]:
         return [*lines, f"{found['state']}{by}, {moment(found['decided_at'])} UTC{grant}"]
     lines.append(f"who may: {who_may(found['who_may'])}; until {moment(found['expires_at'])} UTC")
     if found["changed"]:
-        lines.append("nobody can say yes to it any more: the workflow's template is another one now")
+        lines.append(f"nobody can say yes to it any more: {found['changed_why']}")
     return [*lines, f"digest {found['digest']}"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ordain.cli.approval_lines import approval_lines
+from ordain.cli.approval_lines import INDENT, approval_lines
 from ordain.cli.connection import Connection, connect, connect_current
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import moment, print_json, print_table, show
@@ -36,6 +36,7 @@ class ApprovalDecision:
     why: str = ""
     grant_for: str | None = None
     grant_uses: int | None = None
+    grant_any_target: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,10 +209,11 @@ def _print_lines(found: dict[str, Any]) -> None:
 
 def _grant_with(word: ApprovalDecision) -> dict[str, Any] | None:
     if word.grant_for is None:
-        if word.grant_uses is not None:
+        if word.grant_uses is not None or word.grant_any_target:
             raise ConfigurationError("a grant has an end: --grant-for 45m, 12h or 30d", code="usage")
         return None
-    return {"ttlSeconds": parse_lifetime_s(word.grant_for), "uses": word.grant_uses, "reason": word.why}
+    lasts_s = parse_lifetime_s(word.grant_for)
+    return {"ttlSeconds": lasts_s, "uses": word.grant_uses, "anyTarget": word.grant_any_target, "reason": word.why}
 
 
 # --- grants -------------------------------------------------------------------------------------------------------------------------
@@ -233,20 +235,27 @@ def print_grants(data_dir: Path | None, workspace: str, asked: dict[str, Any], *
             "until then" if one["usesLeft"] is None else one["usesLeft"],
             moment(one["expiresAt"]),
             one["audit"]["by"],
-            "stands" if one["stands"] else "revoked" if one["audit"]["revokedBy"] else "over",
+            "stands" if one["stands"] else _ended(one["audit"]),
         )
         for one in found["grants"]
     ]
-    print_table(("grant", "for runs of", "verbs", "only", "risk", "uses left", "expires (UTC)", "given by", "state"), rows)
+    print_table(("grant", "for runs of", "verbs", "to and about", "risk", "uses left", "expires (UTC)", "given by", "state"), rows)
     if found["next"] is not None:
         show(f"more: --before {found['next']}")
     return OK
 
 
+def _ended(audit: dict[str, Any]) -> str:
+    if not audit["revokedBy"]:
+        return "over"
+    return f"revoked by {audit['revokedBy']}{': ' + audit['revokedWhy'] if audit['revokedWhy'] else ''}"
+
+
 def _narrowed(scope: dict[str, Any]) -> str:
     targets: Sequence[str] = scope["targets"] or ()
     bounds = [f"{name} {json.dumps(bound)}" for name, bound in scope["constraints"].items()]
-    return ", ".join([*targets, *bounds]) or ("nobody" if scope["targets"] is not None else "")
+    whom = "anybody" if scope["targets"] is None else ", ".join(targets) or "nobody"
+    return ", ".join([whom, *bounds])
 
 
 def give_grant(data_dir: Path | None, workspace: str, words: GrantWords, *, as_json: bool) -> int:
@@ -263,9 +272,9 @@ def give_grant(data_dir: Path | None, workspace: str, words: GrantWords, *, as_j
     return _print_grant("given", made, as_json=as_json)
 
 
-def revoke_grant(data_dir: Path | None, workspace: str, grant: str, *, as_json: bool) -> int:
+def revoke_grant(data_dir: Path | None, workspace: str, grant: str, why: str, *, as_json: bool) -> int:
     """Take a grant back."""
-    done = _doing(data_dir, workspace, lambda desk: desk.ask("POST", f"/grants/{quote(grant, safe='')}/revoke"))
+    done = _doing(data_dir, workspace, lambda desk: desk.ask("POST", f"/grants/{quote(grant, safe='')}/revoke", {"why": why}))
     return _print_grant("revoked", done, as_json=as_json)
 
 
@@ -276,4 +285,6 @@ def _print_grant(became: str, grant: dict[str, Any], *, as_json: bool) -> int:
     left = "" if grant["usesLeft"] is None or not grant["stands"] else f", {grant['usesLeft']} uses left"
     verbs = ", ".join(grant["scope"]["capabilities"])
     show(f"{became}: grant {grant['grantId']}, {verbs} for runs of {grant['principal']}, until {moment(grant['expiresAt'])} UTC{left}")
+    for line in grant["words"].split("\n"):
+        show(f"{INDENT}{line}")
     return OK

@@ -40,6 +40,9 @@ class GrantBeside:
 
     grant_for: Annotated[str | None, Parameter(help="Give a grant for more such calls too, for 45m, 12h or 30d.")] = None
     grant_uses: Annotated[int | None, Parameter(help="The grant is for so many calls.")] = None
+    grant_any_target: Annotated[
+        bool, Parameter(negative=(), help="The grant is for any recipient and target, not for those alone that the approved calls name.")
+    ] = False
 
 
 @Parameter(name="*")
@@ -50,7 +53,7 @@ class GrantFor:
     verb: Annotated[tuple[str, ...], Parameter(negative=(), help="A verb's id or a glob; several.")]
     lasts: Annotated[str, Parameter(name="--for", help="How long it stands: 45m, 12h or 30d.")]
     uses: Annotated[int | None, Parameter(help="For so many calls; without it, as many as come until it expires.")] = None
-    target: Annotated[tuple[str, ...], Parameter(negative=(), help="The only recipients and targets.")] = ()
+    target: Annotated[tuple[str, ...], Parameter(negative=(), help="The only recipients, targets and addresses; without it any.")] = ()
     egress: Annotated[bool, Parameter(negative=(), help="Only for reads that send their arguments out.")] = False
 
 
@@ -92,7 +95,15 @@ def approve(
     """Say yes, once, to exactly what was looked at."""
     from ordain.cli.approvals import ApprovalDecision, decide  # lazy: HTTP and everything behind it
 
-    word = ApprovalDecision(approval=approval, approve=True, digest=digest, why=why, grant_for=grant.grant_for, grant_uses=grant.grant_uses)
+    word = ApprovalDecision(
+        approval=approval,
+        approve=True,
+        digest=digest,
+        why=why,
+        grant_for=grant.grant_for,
+        grant_uses=grant.grant_uses,
+        grant_any_target=grant.grant_any_target,
+    )
     return decide(options.data_dir, workspace, word, as_json=options.as_json)
 
 
@@ -162,8 +173,8 @@ def give_grant(
 
 
 @grants.command(name="revoke")
-def revoke_grant(grant: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
-    """Take a grant back: it lets no call through any more."""
+def revoke_grant(grant: str, /, *, why: WhyGiven = "", workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+    """Take a grant back: it lets no call through any more. Who did, and why, is kept with it."""
     from ordain.cli.approvals import revoke_grant as revoke  # lazy: HTTP and everything behind it
 
-    return revoke(options.data_dir, workspace, grant, as_json=options.as_json)
+    return revoke(options.data_dir, workspace, grant, why, as_json=options.as_json)

@@ -5,7 +5,7 @@ Validation and the tables over a verb's effect; rule ``authorize`` decides what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -123,7 +123,10 @@ class ApprovalsPolicy(Strict):
 
 
 class GrantScope(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """What a grant is for: verb ids and globs, the only values of recipients and targets (None: any), bounds by verb id or glob."""
+    """What a grant is for: verb ids and globs, the only recipients, targets and addresses (None: any), bounds by verb id or glob.
+
+    It is for no call that leaves open what one of these is about. ``max_calls`` of a bound counts over all runs.
+    """
 
     capabilities: tuple[str, ...]
     targets: tuple[str, ...] | None = None
@@ -135,17 +138,21 @@ class GrantScope(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
 
 
 class GrantAudit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """Who gave a grant and when, with which approval ("": by itself), and who took it back; times in microseconds since 1970, 0: not."""
+    """Who gave a grant and when, with which approval ("": by itself), who took it back, and why; times in microseconds since 1970, 0: not."""
 
     by: str
     at: int
     approval: str = ""
     revoked_by: str = ""
     revoked_at: int = 0
+    revoked_why: str = ""
 
 
 class Grant(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """A yes beforehand (C5): whose runs it lets call what, until when and how often (``uses_left`` None: until it expires)."""
+    """A yes beforehand (C5): whose runs it lets call what, until when and how often (``uses_left`` None: until it expires).
+
+    ``calls`` are those that it let through, by the names of those of its bounds that say how many there may be.
+    """
 
     grant_id: str
     principal: str
@@ -156,6 +163,17 @@ class Grant(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel
     reason: str
     audit: GrantAudit
     uses_left: int | None = None
+    calls: dict[str, int] = {}
+
+    @property
+    def calls_left(self) -> dict[str, int]:
+        """How many calls each of its bounds still has that says how many there may be."""
+        bounds = self.scope.constraints.items()
+        return {name: max(0, bound.max_calls - self.calls.get(name, 0)) for name, bound in bounds if bound.max_calls is not None}
+
+    def counted(self, bounds: Iterable[str]) -> dict[str, int]:
+        """Its ``calls`` after one more that these bounds count."""
+        return {**self.calls, **{name: self.calls.get(name, 0) + 1 for name in bounds}}
 
     def stands(self, now: int) -> bool:
         """Whether it still holds, by microseconds since 1970."""

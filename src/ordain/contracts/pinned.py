@@ -188,9 +188,10 @@ def pin_id(scope: PinScope, name: str = "") -> str:
 
 
 def pins_of(workspace: str, session: str) -> dict[PinScope, tuple[str, str]]:
-    """Where the pins that concern a session are, by scope: the place and id of each one's record, the narrowest first."""
+    """Where the pins that concern a session are, or ("") what is outside of any, by scope: the place and id of each one's record, the narrowest first."""
+    own = {PinScope.SESSION: (workspace, pin_id(PinScope.SESSION, session))} if session else {}
     return {
-        PinScope.SESSION: (workspace, pin_id(PinScope.SESSION, session)),
+        **own,
         PinScope.WORKSPACE: (workspace, pin_id(PinScope.WORKSPACE, workspace)),
         PinScope.GLOBAL: (EVERYWHERE, pin_id(PinScope.GLOBAL)),
     }

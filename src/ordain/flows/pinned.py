@@ -1,4 +1,4 @@
-"""Which pinned profile holds for a turn: read where anything is pinned, decided by rule ``profile``, and what follows for the rest of the flow."""
+"""Which pinned profile holds for a run: read where anything is pinned, decided by rule ``profile``, and what follows for the rest of the flow."""
 
 from __future__ import annotations
 

@@ -147,9 +147,9 @@ def approval_item(approval: str, row: Sequence[object], by: str, key: bytes | No
     return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row), sealed(key, by))
 
 
-def grant_item(grant: str, row: Sequence[object]) -> LedgerItem:
-    """A grant: all that its row says."""
-    return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row))
+def grant_item(grant: str, row: Sequence[object], content: str | None, key: bytes | None) -> LedgerItem:
+    """A grant: ``row`` is what its row says, but for what of one that came with an approval goes with the content of that one's run."""
+    return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row), sealed(key, content))
 
 
 def mail_item(run: str, number: int, sent: tuple[object, object, object], words: tuple[object, object], key: bytes | None) -> LedgerItem:

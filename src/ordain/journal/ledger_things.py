@@ -76,6 +76,7 @@ OTHER_WORDS: Mapping[str, str] = {
     Thing.REQUEST: "another content",
     Thing.ASKED: "another request id or content",
     Thing.APPROVAL: "somebody else decided it",
+    Thing.GRANT: "other recipients, or another reason",
 }
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.approvals import Grant, Subject, Tier
+from ordain.journal.records import ENCODER
 from ordain.rules.approve import ApprovalState
 
 
@@ -44,18 +45,42 @@ class ApprovalDecided(Struct, frozen=True, gc=False, kw_only=True):
     grant: str = ""
 
 
+class GrantContent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What of a grant that came with an approval goes with the content of that one's run; without it, the grant is for nobody."""
+
+    targets: tuple[str, ...] | None = ()
+    reason: str = ""
+    revoked_why: str = ""
+
+    def put_into(self, grant: Grant) -> Grant:
+        """The grant with this in its place."""
+        scope, audit = structs.replace(grant.scope, targets=self.targets), structs.replace(grant.audit, revoked_why=self.revoked_why)
+        return structs.replace(grant, scope=scope, audit=audit, reason=self.reason)
+
+
+def stored_grant(grant: Grant, *, apart: bool) -> tuple[str, str | None]:
+    """A grant as it is stored but for its uses, as JSON, and what stands ``apart`` from that under a subject's key; None where nothing does."""
+    grant = structs.replace(grant, uses_left=None)
+    if not apart:
+        return ENCODER.encode(grant).decode(), None
+    content = GrantContent(targets=grant.scope.targets, reason=grant.reason, revoked_why=grant.audit.revoked_why)
+    return ENCODER.encode(GrantContent().put_into(grant)).decode(), ENCODER.encode(content).decode()
+
+
 class GrantUse(Struct, frozen=True, gc=False, kw_only=True):
-    """One use of a grant is taken."""
+    """One use of a grant is taken, and one call of each of its ``bounds`` that says how many there may be."""
 
     grant: str
+    bounds: tuple[str, ...] = ()
 
 
 class GrantRevoked(Struct, frozen=True, gc=False, kw_only=True):
-    """A grant was taken back."""
+    """A grant was taken back, by whom and why."""
 
     grant: str
     by: str
     at: int
+    why: str = ""
 
 
 class ApprovalRow(Struct, frozen=True, kw_only=True):

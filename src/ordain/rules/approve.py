@@ -42,7 +42,8 @@ class ApproveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The approval as the transaction reads it ("": there is none), what is to become of it, and who decides.
 
     ``same``: the digest that came is the row's. ``scoped``: the principal has the scope ``approvals``. ``named``: it is known who that is, ``lacks``
-    the roles that policy wants and it has not, ``own`` that it asked for the run; ``apart`` that policy wants another one.
+    the roles that policy wants and it has not, ``own`` that it asked for the run; ``apart`` that policy wants another one. ``withdrawn``: what is asked
+    for may not be done any more, whatever anybody says.
     """
 
     state: str
@@ -56,10 +57,11 @@ class ApproveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lacks: tuple[str, ...] = ()
     own: bool = False
     apart: bool = False
+    withdrawn: bool = False
 
 
 class MayDecide(Struct, frozen=True, tag="decides"):
-    """It is so from now on."""
+    """It is so from now on; whoever said yes to what is withdrawn is refused all the same."""
 
     state: ApprovalState
 
@@ -77,9 +79,11 @@ _REASONS = {
 
 
 def decide_approve(facts: ApproveFacts, inputs: None, policy: Policy) -> Decision[ApproveOutcome]:
-    """Open, in time, the same, by somebody who may."""
+    """Open, in time, the same, by somebody who may; a yes to what may not be done any more ends it, and is none."""
     if (refused := _refused(facts)) is not None:
         return Decision(outcome=MayNotDecide(), reason=refused)
+    if facts.withdrawn and facts.to is not ApprovalState.DENIED:
+        return Decision(outcome=MayDecide(ApprovalState.WITHDRAWN), reason=ApproveReason.STALE)
     return Decision(outcome=MayDecide(facts.to), reason=_REASONS[facts.to])
 
 

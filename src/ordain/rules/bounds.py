@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import chain
 from posixpath import normpath
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from ordain.contracts.approvals import Grant
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import ArgumentRole, VerbSpec
 
 _ADDRESSES = (ArgumentRole.URL, ArgumentRole.RECIPIENT)
 _THINGS = (ArgumentRole.TARGET, ArgumentRole.ATTACHMENT)
-_DESIGNATING = (ArgumentRole.RECIPIENT, ArgumentRole.TARGET)
+_DESIGNATING = (ArgumentRole.RECIPIENT, ArgumentRole.TARGET, ArgumentRole.URL)
+"""Whom or what a call is about, and where it goes."""
 
 
 def bounds_of(constraints: Mapping[str, Constraint], verb: str) -> tuple[Constraint, ...]:
     """The bounds of a verb's calls, by its id and by the globs that name it."""
-    return tuple(bound for name, bound in constraints.items() if name == verb or fnmatchcase(verb, name))
+    return tuple(bound for _, bound in named_bounds(constraints, verb))
 
 
 def counts_calls(bounds: tuple[Constraint, ...]) -> bool:
@@ -34,9 +37,50 @@ def beyond(bounds: tuple[Constraint, ...], spec: VerbSpec, args: Mapping[str, An
     return next((broken for bound in bounds for broken in _broken(bound, spec, args, calls)), "")
 
 
-def outside(targets: tuple[str, ...] | None, spec: VerbSpec, args: Mapping[str, Any]) -> bool:
-    """Whether a call is about a recipient or a target that is none of these; None are all."""
-    return targets is not None and any(value not in targets for _, value in _values(spec, args, _DESIGNATING))
+def designated(spec: VerbSpec, args: Mapping[str, Any]) -> tuple[object, ...]:
+    """Whom and what a call is about: its recipients, targets and addresses, each once; none where it leaves that open."""
+    found: list[object] = []
+    for _, value in _values(spec, args, _DESIGNATING):
+        if value not in found:
+            found.append(value)
+    return tuple(found)
+
+
+def not_granted(grant: Grant, spec: VerbSpec, args: Mapping[str, Any]) -> str:
+    """Why a grant's scope is not for a call, with the place and no value; "" where it is.
+
+    A run's own bounds hold where a call is about them. A grant says what may be done: it is for no call that leaves open what one of its bounds is about,
+    be it that it names nobody, or that nobody knows which of its arguments does.
+    """
+    scope = grant.scope
+    if not scope.permits(spec.name):
+        return "capability"
+    if scope.targets is not None:
+        named = designated(spec, args)
+        if not named or not args.keys() <= spec.arguments.keys() or any(value not in scope.targets for value in named):
+            return "target"
+    left = grant.calls_left
+    for name, bound in named_bounds(scope.constraints, spec.name):
+        if left.get(name) == 0:
+            return f"maxCalls: {name}"
+        if broken := next(chain(_broken(bound, spec, args, 0), _left_open(bound, spec, args)), ""):
+            return broken
+    return ""
+
+
+def named_bounds(constraints: Mapping[str, Constraint], verb: str) -> tuple[tuple[str, Constraint], ...]:
+    """The bounds of a verb's calls, with the names that they go by."""
+    return tuple((name, bound) for name, bound in constraints.items() if name == verb or fnmatchcase(verb, name))
+
+
+def _left_open(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any]) -> Iterator[str]:
+    """What a bound is about and the call names nothing of."""
+    if bound.max_amount is not None and not any(_values(spec, args, (ArgumentRole.AMOUNT,))):
+        yield "maxAmount"
+    if bound.domains_allowlist is not None and spec.http is None and not any(_values(spec, args, _ADDRESSES)):
+        yield "domainsAllowlist"
+    if bound.paths is not None and not any(_values(spec, args, _THINGS)):
+        yield "paths"
 
 
 def _broken(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any], calls: int) -> Iterator[str]:

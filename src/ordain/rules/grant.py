@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.approvals import Tier, covers_tier
+from ordain.contracts.approvals import GRANTABLE, TIERS, Tier, covers_tier
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.contracts.risk import RiskLevel
+from ordain.contracts.verbs import VerbEffect
+from ordain.rules.authorize import GUARDED
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 
@@ -66,3 +70,39 @@ def decide_grant(facts: GrantFacts, inputs: None, policy: Policy) -> Decision[Gr
 
 
 GRANT: Rule[GrantFacts, None, Any] = Rule(name="grant", outcome=GrantOutcome, apply=decide_grant, reasons=(GrantReason,))
+
+
+# --- what a grant can be for ----------------------------------------------------------------------------------------------------------
+
+
+class GrantReach(Struct, frozen=True, kw_only=True):
+    """What names and globs come to among the verbs that there are. Reads need no yes, and are none of these.
+
+    ``covered`` are verbs that a grant is for, ``each_time`` those that are approved each time, ``graver`` those that need a higher risk level. Of the
+    names and globs ``unknown`` ones name no verb, and ``idle`` ones none that it could be for.
+    """
+
+    covered: tuple[str, ...]
+    each_time: tuple[str, ...]
+    graver: tuple[str, ...]
+    unknown: tuple[str, ...]
+    idle: tuple[str, ...]
+
+
+def reach_of(capabilities: Sequence[str], level: RiskLevel, catalog: Catalog) -> GrantReach:
+    """What a grant of such a risk level would be for."""
+    named = {capability: sorted(catalog.named_by(capability)) for capability in capabilities}
+    tiers = {verb: _tier(catalog.verbs[verb].spec.effect) for verb in sorted({verb for found in named.values() for verb in found})}
+    covered = tuple(verb for verb, tier in tiers.items() if tier is not None and covers_tier(level, tier))
+    return GrantReach(
+        covered=covered,
+        each_time=tuple(verb for verb, tier in tiers.items() if tier is not None and tier not in GRANTABLE),
+        graver=tuple(verb for verb, tier in tiers.items() if tier in GRANTABLE and verb not in covered),
+        unknown=tuple(capability for capability, found in named.items() if not found),
+        idle=tuple(capability for capability, found in named.items() if found and not set(found).intersection(covered)),
+    )
+
+
+def _tier(effect: VerbEffect) -> Tier | None:
+    """What a call of such a verb may need a yes for, in a guarded conversation too."""
+    return TIERS.get(effect) or GUARDED.get(effect)

@@ -20,13 +20,16 @@ from ordain.ports.store import StoredRun
 from ordain.ports.writes import Write
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_words import told
-from ordain.runtime.calls import withdrawn
+from ordain.runtime.calls import held_now, withdrawn
 from ordain.runtime.entries import spoken
 from ordain.runtime.services import Services
 
 
 class ApprovalMail(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An approver's word, as mail: what the approval became, by whom and why; the call that is proposed instead, where one is."""
+    """An approver's word, as mail: what the approval became, by whom and why; the call that is proposed instead, where one is.
+
+    Of one that is withdrawn ``why`` says why nobody can say yes to it any more.
+    """
 
     state: ApprovalState
     by: str
@@ -34,14 +37,17 @@ class ApprovalMail(Struct, frozen=True, kw_only=True, omit_defaults=True):
     call: Call | None = None
 
 
+WITHDRAWN = "withdrawn"
+"""How it begins why a wait is over for something that may not be done any more."""
 _MAIL = msgspec.json.Decoder(ApprovalMail)
 
 
-def not_asked(services: Services, catalog: Catalog, asked: ApprovalAsked) -> str | None:
-    """Why nobody is asked: the current catalog does not let the calls be made whatever anybody says. None where it does."""
+async def not_asked(services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked) -> str | None:
+    """Why nobody is asked: what holds now does not let a run's calls be made whatever anybody says. None where it does."""
     if workflow_changed(services.catalogs.current, catalog, asked):
         return "the workflow's template is another one now"
-    return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, approved=True)) is not None), None)
+    held = await held_now(services, run)
+    return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, held, approved=True)) is not None), None)
 
 
 def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> bool:
@@ -99,6 +105,8 @@ def heard(approval: str, body: bytes) -> AnyResult:
             return Approved(approval=approval, by=said.by, why=said.why)
         case ApprovalState.SUPERSEDED if said.call is not None:
             return Resubmitted(approval=approval, by=said.by, why=said.why, call=said.call)
+        case ApprovalState.WITHDRAWN:
+            return Expired(why=f"{WITHDRAWN}: {said.why}")
         case _:
             return NotApproved(approval=approval, by=said.by, why=said.why)
 
@@ -107,7 +115,7 @@ def closing(stored: StoredRun, addr: int, result: AnyResult, at: int) -> tuple[W
     """The row of an approval whose wait has ended without an approver's word."""
     if isinstance(result, Approved | NotApproved | Resubmitted):
         return ()
-    state = ApprovalState.EXPIRED if isinstance(result, Expired) else ApprovalState.WITHDRAWN
+    state = ApprovalState.EXPIRED if isinstance(result, Expired) and not result.why else ApprovalState.WITHDRAWN
     return (ApprovalDecided(id=approval_id(stored.id, addr), state=state, at=at),)
 
 

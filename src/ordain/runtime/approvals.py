@@ -28,11 +28,13 @@ from ordain.ports.shared import ApprovalRead, Ruling, Shared
 from ordain.ports.store import Arrive, StoredRun
 from ordain.ports.writes import MailKind, NewMail, Write
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
+from ordain.rules.profile import HeldProfile
 from ordain.rules.proposals import nesting
-from ordain.runtime.approval_wait import ApprovalMail, wait_at, workflow_changed
+from ordain.runtime.approval_wait import ApprovalMail, not_asked, wait_at
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
-from ordain.runtime.grants import GrantOffer, new_grant
+from ordain.runtime.calls import held_now
+from ordain.runtime.grants import GrantOffer, narrowed, new_grant
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.approvals")
@@ -42,10 +44,11 @@ PAGE_MAX = 200
 
 
 class GrantWanted(Struct, frozen=True, kw_only=True):
-    """A grant to be given with an approval, for more calls of the same verbs by the same principal."""
+    """A grant to be given with an approval, for more calls of the same verbs by the same principal, to and about the same; ``any_target``: or any other."""
 
     ttl_s: int
     uses: int | None = None
+    any_target: bool = False
     reason: str = ""
 
 
@@ -61,7 +64,8 @@ class ApproverWord(Struct, frozen=True, kw_only=True):
 class ApprovalView(Struct, frozen=True, kw_only=True):
     """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy.
 
-    ``changed``: it is of a workflow whose template is another one now, so that nobody can say yes to it any more.
+    ``void`` says why nobody can say yes to it any more: what it is of was switched off, declared otherwise or narrowed since. ``narrowed``: the profile
+    that holds now wants somebody else than who asked.
     """
 
     row: ApprovalRow
@@ -69,7 +73,8 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     words: str
     requester: str
     needs: tuple[ApprovalRule, ...] = ()
-    changed: bool = False
+    void: str = ""
+    narrowed: bool = False
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -88,8 +93,8 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
 
     @property
     def apart(self) -> bool:
-        """Whether the profile that held for the run says so."""
-        return self.asked is not None and self.asked.apart
+        """Whether a profile says so, the one that held for the run or the one that does now."""
+        return self.narrowed or (self.asked is not None and self.asked.apart)
 
 
 class ApprovalDesk:
@@ -132,14 +137,16 @@ class ApprovalDesk:
         if stored is None or wait is None or wait.approval is None:
             return ApprovalView(row=row, asked=None, words="", requester="")
         pinned, started = await self._services.catalogs.pinned(stored.catalog), decode(stored.records[0])
-        asked = wait.approval
+        asked, current, held = wait.approval, self._services.catalogs.current, await held_now(self._services, stored)
+        waits = row.state == ApprovalState.OPEN
         return ApprovalView(
             row=row,
             asked=asked,
             words=told(asked, pinned),
             requester=started.principal if isinstance(started, Started) else "",
-            changed=workflow_changed(self._services.catalogs.current, pinned, asked),
-            needs=_needs(asked.tier, [call.verb for call in asked.calls], (pinned.policy, self._services.catalogs.current.policy)),
+            void=(await not_asked(self._services, stored, pinned, asked) or "") if waits else "",
+            narrowed=isinstance(held, HeldProfile) and held.apart,
+            needs=_needs(asked.tier, [call.verb for call in asked.calls], (pinned.policy, current.policy)),
         )
 
     # --- deciding -------------------------------------------------------------------------------------------------------------------
@@ -156,7 +163,7 @@ class ApprovalDesk:
         view, who = await self.one(workspace, approval), principal_of(principal)
         check_why(word.why)
         state = ApprovalState.APPROVED if word.approve else ApprovalState.DENIED
-        grant = None if word.grant is None else self._granted_with(view, word, word.grant, who)
+        grant = None if word.grant is None or (word.approve and view.void) else self._granted_with(view, word, word.grant, who)
         mail = ApprovalMail(state=state, by=who.name, why=word.why)
         return await self._decided(view, who, word.digest, mail, grant)
 
@@ -169,6 +176,7 @@ class ApprovalDesk:
         """
         view, who = await self.one(workspace, approval), principal_of(principal)
         call = await self._edited(view, args)
+        view = msgspec.structs.replace(view, void=await self._void(view, call))
         mail = ApprovalMail(state=ApprovalState.SUPERSEDED, by=who.name, call=call)
         return await self._decided(view, who, view.row.digest, mail, None)
 
@@ -192,6 +200,14 @@ class ApprovalDesk:
             raise InvalidRequest(f"the arguments do not fit the verb's schema: {places}"[:500], code="invalid_args")
         return call
 
+    async def _void(self, view: ApprovalView, call: Call) -> str:
+        """Why nobody could say yes to another call in this one's place."""
+        stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
+        if view.asked is None or not isinstance(stored, StoredRun):
+            return view.void
+        asked = msgspec.structs.replace(view.asked, calls=(call,))
+        return await not_asked(self._services, stored, await self._services.catalogs.pinned(stored.catalog), asked) or ""
+
     async def _pinned(self, view: ApprovalView) -> Catalog:
         stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
         if not isinstance(stored, StoredRun):
@@ -200,7 +216,8 @@ class ApprovalDesk:
 
     async def _decided(self, view: ApprovalView, who: Principal, digest: str, mail: ApprovalMail, grant: Grant | None) -> ApprovalView:
         row, at, policy = view.row, self._services.clock.now(), self._services.catalogs.current.policy
-        letter = NewMail(run=row.run, kind=MailKind.APPROVAL, key=f"approval:{row.addr}", body=ENCODER.encode(mail), at=at, addr=row.addr)
+        over = ApprovalMail(state=ApprovalState.WITHDRAWN, by=who.name, why=view.void)
+        became = list[ApprovalState]()
 
         def decide(found: ApprovalRow | None) -> Ruling:
             facts = ApproveFacts(
@@ -208,20 +225,22 @@ class ApprovalDesk:
                 to=mail.state,
                 at=at,
                 expires_at=0 if found is None else found.expires_at,
-                same=found is not None
-                and found.digest == digest
-                and view.asked is not None
-                and not (view.changed and mail.state is ApprovalState.APPROVED),
+                same=found is not None and found.digest == digest and view.asked is not None,
+                withdrawn=bool(view.void),
                 **approver_facts(who, view.needs, policy.approvals, view.requester, apart=view.apart),
             )
             made = APPROVE.apply(facts, None, policy)
             if not isinstance(made.outcome, MayDecide):
                 return Ruling(refused=str(made.reason))
+            became[:] = [made.outcome.state]
+            if made.outcome.state is ApprovalState.WITHDRAWN:  # who said yes is refused, and the run that waits learns why
+                ended = ApprovalDecided(id=row.id, state=made.outcome.state, at=at)
+                return Ruling(writes=(ended, _letter(row, over, at)), run=row.run)
             given: tuple[Write, ...] = () if grant is None else (grant,)
             decided = ApprovalDecided(
                 id=row.id, state=made.outcome.state, at=at, by=who.name, grant="" if grant is None else grant.grant_id
             )
-            return Ruling(writes=(decided, *given, letter), run=row.run)
+            return Ruling(writes=(decided, *given, _letter(row, mail, at)), run=row.run)
 
         outcome = await self._services.store.submit(
             Arrive(workspace=row.workspace, shared=Shared(reads=(ApprovalRead(approval=row.id),), decide=decide))
@@ -229,6 +248,9 @@ class ApprovalDesk:
         if outcome.refused:
             LOG.warning("approval=%s by=%r refused=%s", row.id, who.name, outcome.refused)
             raise refusal(outcome.refused, f"approval {row.id}")
+        if became == [ApprovalState.WITHDRAWN]:
+            LOG.warning("approval=%s by=%r withdrawn=%r", row.id, who.name, view.void)
+            raise Conflict(f"approval {row.id} is void, and its run is told so: {view.void}", code="approval_stale")
         LOG.info(
             "approval=%s run=%s state=%s by=%r grant=%s", row.id, row.run, mail.state, who.name, "" if grant is None else grant.grant_id
         )
@@ -243,15 +265,22 @@ class ApprovalDesk:
         tier = Tier(view.row.tier)
         if not word.approve or tier not in GRANTABLE or view.asked is None:
             raise InvalidRequest("a grant comes with a yes, and never to what is destructive", code="not_grantable")
+        level = GRANTABLE[tier]
+        verbs, targets = narrowed(view.calls, level, self._services.catalogs.current, anybody=wanted.any_target)
         offer = GrantOffer(
             principal=view.requester,
-            capabilities=tuple(dict.fromkeys(call.verb for call in view.calls)),
+            capabilities=verbs,
             ttl_s=wanted.ttl_s,
-            risk_level=GRANTABLE[tier],
+            risk_level=level,
             uses=wanted.uses,
+            targets=targets,
             reason=wanted.reason,
         )
         return new_grant(self._services, offer, who, view.row.id)
+
+
+def _letter(row: ApprovalRow, mail: ApprovalMail, at: int) -> NewMail:
+    return NewMail(run=row.run, kind=MailKind.APPROVAL, key=f"approval:{row.addr}", body=ENCODER.encode(mail), at=at, addr=row.addr)
 
 
 def _needs(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:

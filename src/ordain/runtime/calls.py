@@ -17,7 +17,9 @@ from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTim
 from ordain.ports.store import StoredRun
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decide_authorize
+from ordain.rules.profile import HeldProfile, NoProfile, enables
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
+from ordain.runtime.configuration import profile_now
 from ordain.runtime.services import Services
 
 
@@ -40,14 +42,23 @@ NOT_STARTED = "not_started"
 DIED = "the process died while the verb ran; whether it took effect is unknown"
 
 
-def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool = False) -> str | None:
-    """Why the current catalog forbids what the pinned one allowed, or None. Narrowing applies at once, widening never.
+async def held_now(services: Services, run: StoredRun) -> HeldProfile | NoProfile | None:
+    """The profile that holds for a run as things stand now; None where none says anything of it."""
+    return await profile_now(services.configuration, run.workspace, run.session or "", services.catalogs.current.policy)
+
+
+def withdrawn(
+    services: Services, pinned: Catalog, call: Call, held: HeldProfile | NoProfile | None = None, *, approved: bool = False
+) -> str | None:
+    """Why what was allowed is forbidden by the current catalog, or by the profile that holds now, or None. Narrowing applies at once, widening never.
 
     The same rule decides, on the current declarations: activation, schema, effect, declared lists. What depends on the run
-    (scope, depth, budget) was decided when the call was authorised. ``approved``: somebody's yes to it is on record, or asked for, and is taken as given.
+    (scope, depth, budget) was decided when the call was authorised. ``held`` is the profile that holds now; ``approved``: somebody's yes to it is on record, or asked for, and is taken as given.
     """
     current = services.catalogs.current
-    if current.digest == pinned.digest:
+    if isinstance(held, NoProfile):
+        return f"the profile that is pinned cannot be had: {held.name}"
+    if current.digest == pinned.digest and held is None:
         return None
     verb = current.verbs.get(call.verb)
     if verb is not None and verb.spec.effect is not pinned.verbs[call.verb].spec.effect:
@@ -56,8 +67,18 @@ def withdrawn(services: Services, pinned: Catalog, call: Call, *, approved: bool
         return f"{call.verb} now declares another request"
     if approved and verb is not None and (why := _otherwise(verb.spec, pinned, current)) is not None:
         return why
+    if held is not None and verb is not None and not enables(held, verb.spec, current.policy):
+        return f"{call.verb} is not enabled by profile {held.name}"
     facts = AuthorizeFacts(
-        verb=call.verb, call="", in_scope=True, depth=0, verb_calls=0, cap_verb_calls=1, session=True, approval=GIVEN if approved else ""
+        verb=call.verb,
+        call="",
+        in_scope=True,
+        depth=0,
+        verb_calls=0,
+        cap_verb_calls=1,
+        session=True,
+        safety="" if held is None else held.safety,
+        approval=GIVEN if approved else "",
     )
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
@@ -80,7 +101,8 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: On
     """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    if (why := withdrawn(services, catalog, call.authorized.call, approved=by.approved)) is not None:
+    held = await held_now(services, by.run)
+    if (why := withdrawn(services, catalog, call.authorized.call, held, approved=by.approved)) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from ordain.contracts.access import Principal
-from ordain.contracts.approvals import Grant, GrantScope
+from ordain.contracts.approvals import Grant
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.effects.effect import Claim
@@ -25,7 +25,7 @@ from ordain.ports.store import StoredRun
 from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
 from ordain.rules.attach import ATTACH, POSTPONED, MessageReading
 from ordain.rules.attachment import AttachFacts, Filler, SessionBusy
-from ordain.rules.bounds import beyond, bounds_of, outside
+from ordain.rules.bounds import named_bounds, not_granted
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantTaken
@@ -192,23 +192,17 @@ class _GrantClaim:
                 level=grant.risk_level,
                 expires_at=grant.expires_at,
                 uses_left=grant.uses_left,
-                outside=self._outside(grant.scope),
+                outside=not_granted(grant, self._spec, self._call.call.args),
             )
             for grant in read
         )
         return GrantFacts(verb=self._call.call.verb, call=self._digest, tier=self._call.tier, at=self._at, grants=tuple(found))
 
-    def _outside(self, scope: GrantScope) -> str:
-        verb, args = self._call.call.verb, self._call.call.args
-        if not scope.permits(verb):
-            return "capability"
-        if outside(scope.targets, self._spec, args):
-            return "target"
-        return beyond(bounds_of(scope.constraints, verb), self._spec, args, 0)
-
     def writes(self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]) -> tuple[Write, ...]:
         taken: GrantTaken = decision.outcome
-        return (GrantUse(grant=taken.grant),)
+        grant = next(one for one in read if one.grant_id == taken.grant)
+        counted = (name for name, bound in named_bounds(grant.scope.constraints, self._spec.name) if bound.max_calls is not None)
+        return (GrantUse(grant=taken.grant, bounds=tuple(counted)),)
 
 
 def _pending(claim: Claim[Any], state: RunState) -> PendingCall:

@@ -35,7 +35,7 @@ from ordain.ports.store import Arrive, JournalStore
 from ordain.ports.writes import ConfigVersion
 from ordain.rules.configure import Configured, ConfigureFacts, ConfigureReason, decide_configure
 from ordain.rules.decision import Decision
-from ordain.rules.profile import PROFILE, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen
+from ordain.rules.profile import PROFILE, HeldProfile, NoProfile, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen, profiled_by
 
 __all__ = ["Applied", "ConfigKey", "ConfigRecord", "ControlPlane", "RecordChange", "Rejected", "Upsert"]
 
@@ -145,6 +145,20 @@ class ControlPlane:
 def key_of(place: str, resource: str, name: str) -> ConfigKey:
     """The record of this type and id for somebody in a workspace: the global pin is everybody's."""
     return ConfigKey(place=EVERYWHERE if name == pin_id(PinScope.GLOBAL) else place, resource=resource, id=name)
+
+
+async def any_pin(records: Configuration, workspace: str, session: str = "") -> bool:
+    """Whether a pin that stands concerns a session, or ("") what is outside of any."""
+    keys = [ConfigKey(place=place, resource=ResourceType.POLICY, id=pin) for place, pin in pins_of(workspace, session).values()]
+    return any(record.config is not None for record in await records.current(keys))
+
+
+async def profile_now(records: Configuration, workspace: str, session: str, policy: Policy) -> HeldProfile | NoProfile | None:
+    """The profile that holds for a session, or outside of any, as things stand now; None where no profile says anything of it."""
+    seen = await pins_seen(records, workspace, session)
+    if profiled_by(policy, pinned=bool(seen.pins)) is None:
+        return None
+    return PROFILE.apply(seen.facts(), ProfileInputs(seen=seen), policy).outcome
 
 
 async def pins_seen(records: Configuration, workspace: str, session: str) -> PinsSeen:

@@ -13,16 +13,19 @@ from ordain.effects.children import NULL
 from ordain.errors import FlowFault
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import FailedStep, Kind, Settlement
+from ordain.flows.pinned import profiled
 from ordain.journal.folds import Fold
 from ordain.journal.records import SETTLED, EndedBody, Status, raw
 from ordain.ports.effects import Interrupted
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header
+from ordain.rules.profile import NoProfile
 from ordain.runtime.entries import stopped_text
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_port import awaiting_its_port
 from ordain.runtime.run_state import EFFECT_BYTES, RunState
 from ordain.runtime.setup import RunSetup
 
+PROFILE_NOT_FOUND = "profile_not_found"
 LINE_DEPTH_MAX = 100
 """How deep a kind's own header line may be indented."""
 
@@ -139,9 +142,15 @@ async def flow_end(setup: RunSetup, execution: Execution, task: asyncio.Task[Any
 
 
 async def _ended(setup: RunSetup, context: FlowContext, state: RunState) -> FlowEnd:
-    """What its kind says of the end is code of an embedder as the flow is, and held to the same."""
+    """What its kind says of the end is code of an embedder as the flow is, and held to the same. It begins under the profile that holds."""
     try:
-        returned = await setup.kind.run(context, setup.given)
+        under = context if setup.kind.profiles else await profiled(context)
+        if isinstance(under, NoProfile):
+            state.returned()
+            return FlowEnd(settlement=Settlement(status=Status.FAILED, reason=PROFILE_NOT_FOUND))  # its rule has said so in the header
+        if under is not context:
+            state.values.advice = under.advice
+        returned = await setup.kind.run(under, setup.given)
     except Interrupted as interrupted:
         state.returned()
         return FlowEnd.interrupted(interrupted, masked=state.masked)

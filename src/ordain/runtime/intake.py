@@ -14,6 +14,8 @@ from ordain.flows.kind import Kind, Taken
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Arrive, RequestKey
 from ordain.ports.writes import KeptCatalogs
+from ordain.rules.profile import profiled_by
+from ordain.runtime.configuration import any_pin
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import Services
@@ -80,6 +82,7 @@ class Intake:
             deadline=now + round((policy.session.hold_seconds if waits else policy.limits.timeout_seconds) * 1e6),
             keep_thoughts=taken.keep_thoughts,
             may_ask=MayAsk.PEOPLE if waits else MayAsk.GRANTS,
+            profiled=profiled_by(policy, pinned=await any_pin(services.configuration, workspace)),
         )
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
         opened = Ruling(writes=(kept, root_run(kind, opening, catalog)), run=run, accepted=policy.engine.max_accepted)

@@ -91,10 +91,10 @@ class Waiting(Protocol):
         ...
 
 
-def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
+async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
     """Write what stands or falls with a question or an approval; why nobody is asked, where what waits may not go on any more."""
     if wait.approval is not None:
-        if (why := not_asked(run.services, run.catalog, wait.approval)) is not None:
+        if (why := await not_asked(run.services, run.stored, run.catalog, wait.approval)) is not None:
             return why
         run.beside(row := _asking(run, addr, wait))
         if run.stored.session:

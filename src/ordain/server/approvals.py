@@ -78,8 +78,8 @@ class WhoMay(View, frozen=True):
 class Approval(ApprovalItem, frozen=True):
     """An approval: what will happen in ``words`` of code, made of what the verbs declare, then the exact ``calls``.
 
-    ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments come from is not traced. ``changed``: it is of a
-    workflow whose template is another one now, so that nobody can say yes to it. Words and calls are empty once the run's content is gone.
+    ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments come from is not traced. ``changed``: it may not be
+    done any more, so that nobody can say yes to it, and ``changed_why`` says why. Words and calls are empty once the run's content is gone.
     """
 
     words: str
@@ -88,6 +88,7 @@ class Approval(ApprovalItem, frozen=True):
     origin_traced: bool
     who_may: WhoMay
     changed: bool
+    changed_why: str
 
 
 class ApprovalPage(View, frozen=True):
@@ -102,10 +103,11 @@ WhyText = Annotated[str, Field(max_length=WHY_CHARS, description="Why; it is tol
 
 
 class GrantWith(Camel):
-    """A grant to be given with a yes, for more calls of the same verbs by the same principal; never of what is destructive."""
+    """A grant to be given with a yes, for more calls of the same verbs by the same principal, to and about the same; never of what is destructive."""
 
     ttl_seconds: int = Field(ge=TTL_S_MIN, le=TTL_S_MAX, description="How long it stands.")
     uses: int | None = Field(default=None, ge=1, le=USES_MAX, description="For so many calls; null: until it expires.")
+    any_target: bool = Field(default=False, description="To and about any other as well; without it those that the approved calls name.")
     reason: str = Field(default="", max_length=WHY_CHARS)
 
 
@@ -160,6 +162,7 @@ APPROVAL_EXAMPLE: dict[str, Any] = {
     "origin_traced": False,
     "who_may": {"scope": "approvals", "roles": [], "not_requester": False},
     "changed": False,
+    "changed_why": "",
 }
 _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
@@ -207,7 +210,8 @@ def approval_of(view: ApprovalView) -> Approval:
         detail={} if view.asked is None else _plain(view.asked.detail),
         origin_traced=False,
         who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),
-        changed=view.changed,
+        changed=bool(view.void),
+        changed_why=visible(view.void),
     )
 
 
@@ -241,13 +245,14 @@ def approvals_router(face: Face) -> APIRouter:
         """One approval: what will happen, the exact arguments, who may say yes and until when."""
         return Json(approval_of(await runtime.approvals.one(workspace, approval)))
 
-    @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant"))
+    @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant", "unknown_verb"))
     async def approve(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say yes, once, to exactly what has the digest; durable when this answers, and the run goes on. With ``grant``, to more such calls."""
         given = await read(request, Assent, face.body)
         grant = None
         if given.grant is not None:
-            grant = GrantWanted(ttl_s=given.grant.ttl_seconds, uses=given.grant.uses, reason=given.grant.reason)
+            wanted = given.grant
+            grant = GrantWanted(ttl_s=wanted.ttl_seconds, uses=wanted.uses, any_target=wanted.any_target, reason=wanted.reason)
         word = ApproverWord(approve=True, digest=given.digest, why=given.why, grant=grant)
         return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
 

@@ -14,6 +14,8 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.moments import moment
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import Constraint
+from ordain.runtime.door import Runtime
+from ordain.runtime.grant_words import grant_words
 from ordain.runtime.grants import CAPABILITIES_MAX, PAGE_MAX, TTL_S_MAX, TTL_S_MIN, GrantOffer
 from ordain.server.approvals import USES_MAX
 from ordain.server.bodies import read
@@ -28,7 +30,10 @@ GrantTarget = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class GrantScopeView(CamelView, frozen=True):
-    """What a grant is for: verb ids and globs, the only recipients and targets (null: any), bounds by verb id or glob."""
+    """What a grant is for: verb ids and globs, the only recipients, targets and addresses (null: any), bounds by verb id or glob.
+
+    It is for no call that leaves open what one of these is about.
+    """
 
     capabilities: Sequence[str]
     targets: Sequence[str] | None
@@ -36,17 +41,21 @@ class GrantScopeView(CamelView, frozen=True):
 
 
 class GrantAuditView(CamelView, frozen=True):
-    """Who gave it and when, with which approval, and who took it back."""
+    """Who gave it and when, with which approval, who took it back, and why."""
 
     by: str
     at: Moment
     approval_id: str | None
     revoked_by: str | None
     revoked_at: Moment | None
+    revoked_why: str | None
 
 
 class GrantView(CamelView, frozen=True):
-    """A yes beforehand (C5): whose runs it lets call what, until when and how often (``usesLeft`` null: until it expires)."""
+    """A yes beforehand (C5): whose runs it lets call what, until when and how often (``usesLeft`` null: until it expires).
+
+    ``words`` say it in words of code, and what it is not for. ``callsLeft`` is what is left of each ``maxCalls``, over all runs.
+    """
 
     grant_id: str
     principal: str
@@ -55,7 +64,9 @@ class GrantView(CamelView, frozen=True):
     ttl_seconds: int
     expires_at: Moment
     uses_left: int | None
+    calls_left: Mapping[str, int]
     reason: str
+    words: str
     stands: bool
     audit: GrantAuditView
 
@@ -68,12 +79,12 @@ class GrantPage(CamelView, frozen=True):
 
 
 class BoundsGiven(Camel):
-    """Bounds of the calls of one verb, or of all that a glob names; what is absent bounds nothing."""
+    """Bounds of the calls of one verb, or of all that a glob names; what is absent bounds nothing. A call that leaves open what one is about is not granted."""
 
     domains_allowlist: list[GrantTarget] | None = Field(default=None, max_length=LISTED)
     paths: list[GrantTarget] | None = Field(default=None, max_length=LISTED)
     max_amount: int | None = Field(default=None, ge=0, le=2**53)
-    max_calls: int | None = Field(default=None, ge=0, le=2**53)
+    max_calls: int | None = Field(default=None, ge=1, le=2**53, description="So many calls in all, over all runs.")
 
     def bounds(self) -> Constraint:
         """As the door holds calls to them."""
@@ -89,7 +100,9 @@ class ScopeGiven(Camel):
     """What a grant is to be for."""
 
     capabilities: list[VerbName] = Field(min_length=1, max_length=CAPABILITIES_MAX, description="Verb ids and globs.")
-    targets: list[GrantTarget] | None = Field(default=None, max_length=LISTED, description="The only recipients and targets; null: any.")
+    targets: list[GrantTarget] | None = Field(
+        default=None, min_length=1, max_length=LISTED, description="The only recipients, targets and addresses; null: any."
+    )
     constraints: dict[VerbName, BoundsGiven] = Field(default={}, max_length=CAPABILITIES_MAX)
 
 
@@ -104,10 +117,20 @@ class GrantGiven(Camel):
     reason: str = Field(default="", max_length=WHY_CHARS)
 
 
-SHAPES = (GrantView, GrantPage, GrantGiven)
+class GrantTakenBack(Camel):
+    """A grant to be taken back."""
+
+    why: str = Field(default="", max_length=WHY_CHARS, description="Why; it stands in the grant's audit.")
+
+
+SHAPES = (GrantView, GrantPage, GrantGiven, GrantTakenBack)
 _AT = "2026-01-05T08:00:00.000000+00:00"
 _SCOPE: dict[str, Any] = {"capabilities": ["mail.send"], "targets": ["ada@example.org"], "constraints": {}}
 _GIVEN = {"principal": "token:web", "scope": _SCOPE, "riskLevel": "write", "ttlSeconds": 3600, "uses": 5, "reason": "the weekly report"}
+_WORDS = (
+    "Runs of token:web may make these calls without being asked: mail.send.\n"
+    'Only where every recipient, target and address is one of: "ada@example.org".'
+)
 _VIEW: dict[str, Any] = {
     "grantId": "3f" * 16,
     "principal": "token:web",
@@ -116,16 +139,20 @@ _VIEW: dict[str, Any] = {
     "ttlSeconds": 3600,
     "expiresAt": "2026-01-05T09:00:00.000000+00:00",
     "usesLeft": 5,
+    "callsLeft": {},
     "reason": "the weekly report",
+    "words": _WORDS,
     "stands": True,
-    "audit": {"by": "token:ops", "at": _AT, "approvalId": None, "revokedBy": None, "revokedAt": None},
+    "audit": {"by": "token:ops", "at": _AT, "approvalId": None, "revokedBy": None, "revokedAt": None, "revokedWhy": None},
 }
-_TAKEN = {**_VIEW, "stands": False, "audit": {**_VIEW["audit"], "revokedBy": "token:ops", "revokedAt": _AT}}
+_TAKEN = {**_VIEW, "stands": False, "audit": {**_VIEW["audit"], "revokedBy": "token:ops", "revokedAt": _AT, "revokedWhy": "it was sent"}}
 GIVE = documented(GrantGiven, GrantView, example=_GIVEN, answer=_VIEW)
+TAKE = documented(GrantTakenBack, GrantView, example={"why": "it was sent"}, answer=_TAKEN)
 
 
-def grant_view(grant: Grant, now: int) -> GrantView:
+def grant_view(grant: Grant, runtime: Runtime) -> GrantView:
     """A grant as people see it."""
+    now = runtime.services.clock.now()
     audit = grant.audit
     return GrantView(
         grant_id=grant.grant_id,
@@ -135,7 +162,9 @@ def grant_view(grant: Grant, now: int) -> GrantView:
         ttl_seconds=grant.ttl_seconds,
         expires_at=moment(grant.expires_at),
         uses_left=grant.uses_left,
+        calls_left=grant.calls_left,
         reason=grant.reason,
+        words=grant_words(grant, runtime.catalog),
         stands=grant.stands(now),
         audit=GrantAuditView(
             by=audit.by,
@@ -143,6 +172,7 @@ def grant_view(grant: Grant, now: int) -> GrantView:
             approval_id=audit.approval or None,
             revoked_by=audit.revoked_by or None,
             revoked_at=moment(audit.revoked_at) if audit.revoked_at else None,
+            revoked_why=audit.revoked_why or None,
         ),
     )
 
@@ -161,10 +191,12 @@ def grants_router(face: Face) -> APIRouter:
     ) -> Response:
         """Grants, the latest first: those that stand, or all."""
         found = await runtime.grants.listed(workspace, standing=not every, limit=limit, before=before)
-        views = [grant_view(grant, runtime.services.clock.now()) for grant in found]
+        views = [grant_view(grant, runtime) for grant in found]
         return Json(GrantPage(grants=views, next=found[-1].grant_id if len(found) == limit else None))
 
-    @router.post("", **refusing(GIVE, "not_an_approver", "own_request", "approver_unknown", "invalid_grant", "not_grantable"))
+    @router.post(
+        "", **refusing(GIVE, "not_an_approver", "own_request", "approver_unknown", "invalid_grant", "not_grantable", "unknown_verb")
+    )
     async def give_grant(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say yes beforehand to calls by somebody's runs; whoever may approve such calls may."""
         given = await read(request, GrantGiven, face.body)
@@ -178,11 +210,12 @@ def grants_router(face: Face) -> APIRouter:
             uses=given.uses,
             reason=given.reason,
         )
-        return Json(grant_view(await runtime.grants.give(workspace, offer, face.decides(request)), runtime.services.clock.now()))
+        return Json(grant_view(await runtime.grants.give(workspace, offer, face.decides(request)), runtime))
 
-    @router.post("/{grant}/revoke", **refusing(shown(GrantView, example=_TAKEN), "grant_not_found", "not_an_approver"))
+    @router.post("/{grant}/revoke", **refusing(TAKE, "grant_not_found", "not_an_approver"))
     async def revoke_grant(grant: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Take a grant back: no call is let through by it any more."""
-        return Json(grant_view(await runtime.grants.revoke(workspace, grant, face.decides(request)), runtime.services.clock.now()))
+        """Take a grant back: no call is let through by it any more. Who did, and why, stands in its audit."""
+        given = await read(request, GrantTakenBack, face.body)
+        return Json(grant_view(await runtime.grants.revoke(workspace, grant, face.decides(request), given.why), runtime))
 
     return router

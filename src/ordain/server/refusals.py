@@ -112,7 +112,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "approval_not_found": HttpRefusal(404, "there is no such approval in the workspace"),
     "already_decided": HttpRefusal(409, "the approval was decided before, or nobody waits for it any more"),
     "approval_expired": HttpRefusal(409, "the time of the approval is over"),
-    "approval_stale": HttpRefusal(409, "what was looked at (`digest`) is not what is asked for, or its template is another one now"),
+    "approval_stale": HttpRefusal(409, "what was looked at (`digest`) is not what is asked for, or it may not be done any more"),
     "not_an_approver": HttpRefusal(403, "this principal may not approve it"),
     "approver_unknown": HttpRefusal(403, "it matters who approves, and nobody knows who this is: come with a token"),
     "why_too_long": HttpRefusal(422, "a reason is too long"),
@@ -122,8 +122,10 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "invalid_args": HttpRefusal(422, "the arguments do not fit the verb's schema"),
     "args_too_large": HttpRefusal(422, "the arguments are too large or nest too deep"),
     "grant_not_found": HttpRefusal(404, "there is no such grant in the workspace"),
-    "invalid_grant": HttpRefusal(422, "a grant that cannot be given: its time, its uses, its principal or its verbs"),
-    "not_grantable": HttpRefusal(422, "what is destructive is approved each time, and a grant comes with a yes alone"),
+    "invalid_grant": HttpRefusal(
+        422, "a grant that cannot be given: its time, its uses, its principal, its verbs, its targets or its bounds"
+    ),
+    "not_grantable": HttpRefusal(422, "what is destructive is approved each time, a read needs no yes, and a grant comes with a yes alone"),
 }
 
 EVERYWHERE = (

@@ -1,4 +1,4 @@
-"""Approvals and grants inside the write transaction: SQL and conditions, no decisions."""
+"""Approvals inside the write transaction: SQL and conditions, no decisions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import structs
-
-from ordain.contracts.approvals import AwaitedApproval, Grant, Subject
-from ordain.journal.records import ENCODER
-from ordain.ports.approvals import ApprovalDecided, ApprovalRow, GrantRevoked, NewApproval
+from ordain.contracts.approvals import AwaitedApproval, Subject
+from ordain.ports.approvals import ApprovalDecided, ApprovalRow, NewApproval
 from ordain.ports.sessions import ThreadStatus, message_id
 
 APPROVAL_ROW = (
@@ -19,7 +15,6 @@ APPROVAL_ROW = (
     " a.asked_at, a.expires_at, a.state, a.decided_at, a.decided_by, a.granted, a.no FROM approvals a LEFT JOIN runs r ON r.no = a.run"
     " LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session"
 )
-GRANT_ROW = "SELECT body, uses_left, revoked_at FROM grants"
 _WAITS = "a.state = 'open' AND a.session <> 0"
 """What the index of threads that wait holds; a query says it in the same words."""
 ASKING = (ThreadStatus.WAITING_FOR_USER, ThreadStatus.WORKFLOW_PROPOSED)
@@ -99,58 +94,3 @@ def _go_on(db: sqlite3.Connection, threads: Sequence[tuple[int, int]], at: int) 
             (ThreadStatus.IN_PROGRESS, at, session, thread, *ASKING),
         ).fetchall()
     return left
-
-
-# --- grants -------------------------------------------------------------------------------------------------------------------------
-
-
-def grant_row(row: tuple[str, int | None, int]) -> Grant:
-    """What ``GRANT_ROW`` selects, as the port's value."""
-    return structs.replace(msgspec.json.decode(row[0], type=Grant), uses_left=row[1])
-
-
-def put_grant(db: sqlite3.Connection, workspace: str, grant: Grant) -> None:
-    """A grant is given."""
-    db.execute(
-        "INSERT INTO grants(id, workspace, principal, expires_at, uses_left, revoked_at, body) VALUES (?,?,?,?,?,0,?)",
-        (
-            *(grant.grant_id, workspace, grant.principal, grant.expires_at, grant.uses_left),
-            ENCODER.encode(structs.replace(grant, uses_left=None)).decode(),
-        ),
-    )
-
-
-def use_grant(db: sqlite3.Connection, workspace: str, grant: str) -> bool:
-    """Take one use; whether there was one."""
-    used = db.execute(
-        "UPDATE grants SET uses_left = uses_left - 1 WHERE id = ? AND workspace = ? AND revoked_at = 0 AND (uses_left IS NULL OR uses_left > 0)",
-        (grant, workspace),
-    )
-    return bool(used.rowcount)
-
-
-def revoke_grant(db: sqlite3.Connection, workspace: str, revoked: GrantRevoked) -> None:
-    """Take a grant back; one that was taken back before stays as it is."""
-    row = db.execute("SELECT body FROM grants WHERE id = ? AND workspace = ? AND revoked_at = 0", (revoked.grant, workspace)).fetchone()
-    if row is None:
-        return
-    grant = msgspec.json.decode(row[0], type=Grant)
-    audit = structs.replace(grant.audit, revoked_by=revoked.by, revoked_at=revoked.at)
-    body = ENCODER.encode(structs.replace(grant, audit=audit)).decode()
-    db.execute("UPDATE grants SET revoked_at = ?, body = ? WHERE id = ?", (revoked.at, body, revoked.grant))
-
-
-def standing_grants(db: sqlite3.Connection, workspace: str, principal: str, at: int, most: int) -> list[Grant]:
-    """A principal's grants that stand, those that expire first."""
-    rows = db.execute(
-        f"{GRANT_ROW} WHERE workspace = ? AND principal = ? AND revoked_at = 0 AND expires_at > ? AND (uses_left IS NULL OR uses_left > 0)"
-        " ORDER BY expires_at, no LIMIT ?",
-        (workspace, principal, at, most),
-    )
-    return [grant_row(row) for row in rows.fetchall()]
-
-
-def read_grant(db: sqlite3.Connection, workspace: str, grant: str) -> Grant | None:
-    """One grant."""
-    row = db.execute(f"{GRANT_ROW} WHERE id = ? AND workspace = ?", (grant, workspace)).fetchone()
-    return None if row is None else grant_row(row)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ordain.contracts.approvals import Grant
 from ordain.ports.approvals import ApprovalRow
 from ordain.rules.approve import ApprovalState
-from ordain.store.approval_rows import APPROVAL_ROW, GRANT_ROW, approval_row, grant_row, read_approval, read_grant
+from ordain.store.approval_rows import APPROVAL_ROW, approval_row, read_approval
+from ordain.store.grant_rows import GRANT_ROW, grant_row, read_grant
 from ordain.store.sqlite import SqliteStore
 
 

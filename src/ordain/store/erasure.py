@@ -18,6 +18,7 @@ from ordain.ports.upkeep import Reached, Slice
 from ordain.rules.header import without_words
 from ordain.store.contents import exchange, pieces, read_content
 from ordain.store.erased_names import ENTRIES, ErasedSession, link_again, link_before, link_of, rename_run, rename_session, session_of
+from ordain.store.grant_rows import forget_grants
 from ordain.store.ledger import LedgerDraft
 from ordain.store.library_units import erase_subject
 from ordain.store.schema import UNSETTLED
@@ -64,6 +65,7 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDr
         (subject,),
     )
     db.execute("UPDATE approvals SET decided_by = '' WHERE decided_by <> '' AND run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
+    forget_grants(db, subject)
     ledger.subject(subject)
     return Outcome(seq=subject, count=erase_subject(db, subject, at))
 

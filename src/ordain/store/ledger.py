@@ -77,7 +77,10 @@ _APPROVALS = (
     " a.state, a.decided_at, a.granted, a.decided_by, u.key FROM approvals a LEFT JOIN runs r ON r.no = a.run LEFT JOIN runs o ON o.no = a.root"
     " LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
 )
-_GRANTS = "SELECT id, workspace, principal, expires_at, uses_left, revoked_at, body FROM grants"
+_GRANTS = (
+    "SELECT g.id, g.workspace, g.principal, g.expires_at, g.uses_left, g.revoked_at, g.body, g.content, u.key FROM grants g"
+    " LEFT JOIN subjects u ON u.no = g.subject"
+)
 _LINK = 5
 """Where a laid record has its link."""
 MAIL_KEPT = 4_096
@@ -125,6 +128,10 @@ def _approval(row: tuple[Any, ...]) -> LedgerItem:
     return approval_item(row[0], row[1:16], row[16], row[17])
 
 
+def _grant(row: tuple[Any, ...]) -> LedgerItem:
+    return grant_item(row[0], row[1:7], row[7], row[8])
+
+
 def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
     """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere. ``begins``: for a ledger that has no row yet."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
@@ -142,7 +149,7 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
     yield from map(_approval, db.execute(f"{_APPROVALS} ORDER BY a.no"))
-    yield from (grant_item(row[0], row[1:]) for row in db.execute(_GRANTS))
+    yield from map(_grant, db.execute(_GRANTS))
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
@@ -315,7 +322,7 @@ def _approval_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerI
 
 
 def _grant_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [grant_item(row[0], row[1:]) for row in db.execute(f"{_GRANTS} WHERE id = ?", name)]
+    return [_grant(row) for row in db.execute(f"{_GRANTS} WHERE g.id = ?", name)]
 
 
 def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
@@ -325,6 +332,7 @@ def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
         *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
         *requests_of(db, name),
         *(_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
+        *(_grant(row) for row in db.execute(f"{_GRANTS} WHERE g.subject = ?", name)),
         *_placed(db, name),
     ]
 

@@ -10,13 +10,14 @@ from ordain.errors import ConfigurationError
 from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.approval_tables import APPROVAL_TABLES, EMPTY_TABLES
 from ordain.store.configuration_rows import CONFIGURATION_TABLES
+from ordain.store.grant_rows import GRANT_COLUMNS, GRANT_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
 from ordain.store.library_tables import LIBRARY_TABLES
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 15
+VERSION = 16
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -25,6 +26,8 @@ WITH_LEDGER = 13
 """The first version with a ledger, and with links of the second version in its transcripts."""
 WITH_APPROVALS = 15
 """The first version with approvals, grants and records of the configuration."""
+WITH_GRANT_CONTENT = 16
+"""The first version whose grants keep apart what goes with a run's content."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -166,6 +169,7 @@ MIGRATIONS = {
     12: LEDGER_TABLES,
     13: NEW_VALUES,
     14: APPROVAL_TABLES + CONFIGURATION_TABLES,
+    15: GRANT_TABLES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -214,7 +218,9 @@ def read_only(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
         connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_APPROVALS:
-        connection.executescript(f"{EMPTY_TABLES};{CONFIGURATION_TABLES}".replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        connection.executescript(f"{EMPTY_TABLES};{CONFIGURATION_TABLES};{GRANT_COLUMNS}".replace("CREATE TABLE", "CREATE TEMP TABLE"))
+    elif version < WITH_GRANT_CONTENT:
+        connection.execute("CREATE TEMP VIEW grants AS SELECT *, NULL AS subject, NULL AS content FROM main.grants")
     if version < WITH_SHEETS:
         connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 

@@ -30,9 +30,10 @@ from ordain.ports.shared import (
     SharedRead,
 )
 from ordain.store.accounts import read_accounts
-from ordain.store.approval_rows import read_approval, read_grant, standing_grants
+from ordain.store.approval_rows import read_approval
 from ordain.store.configuration_rows import read_config
 from ordain.store.conversation import read_state
+from ordain.store.grant_rows import read_grant, standing_grants
 from ordain.store.run_records import asking, read_back
 from ordain.store.tables import read_row
 from ordain.store.transaction import Transaction

@@ -29,10 +29,11 @@ from ordain.ports.writes import (
     Write,
 )
 from ordain.store.accounts import charge_accounts, refund_accounts
-from ordain.store.approval_rows import decide_approvals, put_approval, put_grant, revoke_grant, use_grant
+from ordain.store.approval_rows import decide_approvals, put_approval
 from ordain.store.catalog_units import keep
 from ordain.store.configuration_rows import put_config
 from ordain.store.conversation import add_entry, change_threads, close_question, place_again, session_number, take_place, take_place_again
+from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
 from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
@@ -173,7 +174,7 @@ def _grants(transaction: Transaction, of: RunNumbers, some: Sequence[Grant]) -> 
 
 def _grants_used(transaction: Transaction, of: RunNumbers, some: Sequence[GrantUse]) -> None:
     for use in some:
-        if not use_grant(transaction.db, of.workspace, use.grant):
+        if not use_grant(transaction.db, of.workspace, use):
             raise UnitRefused("grant_used_up")
         transaction.ledger.grant(use.grant)
 

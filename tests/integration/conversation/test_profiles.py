@@ -11,20 +11,27 @@ import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.pinned import EVERYWHERE
+from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane
-from ordain.contracts.verbs import ArgumentRole, TrustClass
-from ordain.errors import Refused
+from ordain.contracts.verbs import ArgumentRole, TrustClass, VerbRequest
+from ordain.effects.calls import Call
+from ordain.errors import Conflict, Refused
+from ordain.flows.act import act
+from ordain.flows.context import FlowContext
+from ordain.journal.records import Status
 from ordain.ports.model import ModelRequest
+from ordain.ports.store import StoredRun
+from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApprovalView, ApproverWord
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.replay import replay
 from ordain.store.sqlite import StoreOptions
-from ordain.testing import ModelScript, ScriptLine, call, finish
+from ordain.testing import ModelScript, ScriptLine, call, finish, kind_of
 from ordain.verbs.functions import verb
 from tests.integration.conversation.test_workflows import office
 from tests.shapes.house import MovableClock
-from tests.shapes.lines import script_of, steps
-from tests.shapes.talk import WORKSPACE, House
+from tests.shapes.lines import Held, script_of, steps
+from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
 
 SESSION, IN_WORKSPACE, EVERYBODY = "profile-pin:session:s1", "profile-pin:workspace:default", "profile-pin:global"
 
@@ -423,3 +430,160 @@ async def test_a_skill_that_is_not_enabled_is_none_of_a_workflow(tmp_path: Path)
         assert answer.reply is not None
         assert "(out_of_scope)" in answer.reply.narrative
         assert house.desk.did == []
+
+
+# --- what is narrowed after a turn has begun ------------------------------------------------------------------------------------------
+
+TIGHTER = {"reads only": {"safety": {"mode": "read_only"}}, "not enabled": {"skills": ["math.*"]}, "not there": None}
+
+
+async def all_replay_equal(house: House) -> bool:
+    """Whether every run does."""
+    runtime, runs = house.ordain.runtime, [run for (run,) in house.query("SELECT id FROM runs")]
+    found = await runtime.services.store.load(runs)
+    replays = [
+        replay(run, await runtime.services.catalogs.pinned(run.catalog), runtime.services.kinds, runtime.services.transcript(WORKSPACE))
+        for run in found.values()
+        if isinstance(run, StoredRun)
+    ]
+    return len(replays) == len(runs) and all(one.equal for one in replays)
+
+
+@pytest.mark.parametrize("tighter", TIGHTER)
+async def test_nobody_says_yes_past_a_profile_of_now(tighter: str) -> None:
+    """A session is pinned more tightly after somebody was asked: a yes is refused as stale, and the turn goes on without the call."""
+    async with keeping() as house:
+        await put(house, "profile", "p", {"safety": {"mode": "guarded"}})
+        await pin(house, SESSION, "p")
+        view = await begun(house)
+        assert view is not None
+        if TIGHTER[tighter] is not None:
+            await put(house, "profile", "q", TIGHTER[tighter])
+        await pin(house, SESSION, "q")
+        with pytest.raises(Conflict) as refused:
+            await decide(house, view, "local:ben")
+        assert refused.value.code == "approval_stale"
+        await house.quiet()
+        assert (await house.ordain.runtime.approvals.one(WORKSPACE, view.row.id)).row.state == ApprovalState.WITHDRAWN
+        assert kept(house) == ["authorize.needs_grant", "authorize.needs_approval", "authorize.approval_withdrawn"]
+        assert await all_replay_equal(house)
+
+
+@pytest.mark.parametrize("tighter", TIGHTER)
+async def test_a_profile_of_now_holds_for_what_goes_out_now(tighter: str) -> None:
+    """A turn that no pin concerned when it began is allowed its call; pinned before that goes out, it does not go out. The decision stays on record."""
+    puppet = Puppet(script_of(Held(purpose="planner", index=0), *steps(call("keep", text="the fence is green"), finish("done")).lines))
+    async with House(puppet=puppet, verbs=[keep]) as house:
+        await house.send("please write that down for me", mode="agent", allowed_verbs=["keep"])
+        await house.quiet()
+        if TIGHTER[tighter] is not None:
+            await put(house, "profile", "q", TIGHTER[tighter])
+        await pin(house, SESSION, "q")
+        puppet.let_go()
+        await house.quiet()
+        assert kept(house) == ["authorize.private"]
+        seen = house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'observation' AND name = 'verb_call'")
+        assert ["withdrawn" in body for (body,) in seen] == [True]
+        assert await all_replay_equal(house)
+
+
+async def test_who_asked_does_not_approve_where_the_profile_of_now_says_so() -> None:
+    """Tightened after the question too; somebody else's yes counts."""
+    async with keeping() as house:
+        await put(house, "profile", "p", {"safety": {"mode": "guarded"}})
+        await pin(house, SESSION, "p")
+        view = await begun(house)
+        assert view is not None
+        await put(house, "profile", "p", {"safety": {"mode": "guarded", "notRequester": True}})
+        with pytest.raises(Refused) as refused:
+            await decide(house, view, view.requester)
+        assert refused.value.code == "own_request"
+        await decide(house, view, "local:somebody-else")
+        assert kept(house)[-1] == "authorize.approved"
+
+
+# --- outside of sessions --------------------------------------------------------------------------------------------------------------
+
+
+async def plans(house: House) -> str:
+    """A plan that wants something kept, to its end."""
+    goal = {"type": "analysis", "description": "keep it"}
+    return (
+        await house.ordain.runtime.accept(PlannerRequest.model_validate({"goal": goal, "toolset": [{"tool_id": "keep"}]}), PRINCIPAL)
+    ).run
+
+
+async def calls(house: House) -> str:
+    """A verb call from outside."""
+    return (await house.ordain.runtime.accept(VerbRequest(verb_id="keep", payload={"text": "x"}, caller="test"), PRINCIPAL)).run
+
+
+async def own(house: House) -> str:
+    """A run of an embedder's own kind, which knows nothing of profiles."""
+    return (await house.ordain.runtime.open(KEEPS.name, None, PRINCIPAL)).run  # type: ignore[arg-type]
+
+
+async def _keeps(context: FlowContext, _: Any) -> str:
+    return (await act(context, Call(verb="keep", args={"text": "x"}))).denied
+
+
+KEEPS = kind_of(_keeps, verbs=("keep",))
+OUTSIDE = {"plan": plans, "verb": calls, "own kind": own}
+
+
+@pytest.mark.parametrize("begins", OUTSIDE)
+@pytest.mark.parametrize(
+    ("pins", "reason"),
+    [
+        ({}, "authorize.private"),
+        ({SESSION: "reads"}, "authorize.private"),
+        ({IN_WORKSPACE: "reads"}, READS_ONLY),
+        ({EVERYBODY: "reads"}, READS_ONLY),
+        ({IN_WORKSPACE: "all", EVERYBODY: "reads"}, "authorize.private"),
+        ({IN_WORKSPACE: "none"}, "authorize.out_of_scope"),
+    ],
+)
+async def test_pins_hold_for_runs_outside_of_sessions(begins: str, pins: dict[str, str], reason: str) -> None:
+    """The workspace's pin, else the global one, whatever kind of run it is: read once and decided before it does anything; where neither is, nothing is."""
+    async with House(script=steps(call("keep", text="x"), finish("done")), verbs=[keep], kinds=[KEEPS]) as house:
+        for name, config in (("all", {}), ("reads", {"safety": {"mode": "read_only"}}), ("none", {"skills": ["math.*"]})):
+            await put(house, "profile", name, config, EVERYWHERE)
+        for where, profile in pins.items():
+            await put(house, "policy", where, {"profile": profile}, EVERYWHERE if where == EVERYBODY else WORKSPACE)
+        await OUTSIDE[begins](house)
+        await house.quiet()
+        assert kept(house) == [reason]
+        pinned = bool(pins.keys() - {SESSION})
+        assert [one["outcome"]["pin"] for one in decided(house, "profile")] == (
+            ["workspace" if IN_WORKSPACE in pins else "global"] if pinned else []
+        )
+        assert house.query("SELECT count(*) FROM journal WHERE kind = 'intent' AND name = 'read'") == [(int(pinned),)]
+        assert await all_replay_equal(house)
+
+
+@pytest.mark.parametrize("begins", OUTSIDE)
+async def test_a_pin_that_leads_nowhere_ends_a_run_outside_of_sessions(begins: str) -> None:
+    """With its reason, before it does anything; no wider pin is taken for it."""
+    async with House(script=steps(call("keep", text="x"), finish("done")), verbs=[keep], kinds=[KEEPS]) as house:
+        await put(house, "profile", "all", {}, EVERYWHERE)
+        await put(house, "policy", EVERYBODY, {"profile": "all"}, EVERYWHERE)
+        await pin(house, IN_WORKSPACE, "gone")
+        view = await house.ordain.runtime.wait(await OUTSIDE[begins](house))
+        assert (view.stored.status, view.stored.reason) == (Status.FAILED, "profile_not_found")
+        assert "profile: gone (workspace) · profile.not_found" in view.header
+        assert kept(house) == []
+        assert await all_replay_equal(house)
+
+
+async def test_policys_own_profile_holds_outside_of_sessions() -> None:
+    """Where nothing is pinned; it is decided without a read. What a profile asks of models stands in a plan's prompts too."""
+    heard = Heard()
+    profile = {"safety": {"mode": "read_only"}, "system_prompt": "Answer in rhymes."}
+    script = heard.script(*steps(call("keep", text="x"), finish("done")).lines)
+    async with House(script=script, verbs=[keep], policy={"profile": profile}) as house:
+        await plans(house)
+        await house.quiet()
+        assert kept(house) == [READS_ONLY]
+        assert house.query("SELECT count(*) FROM journal WHERE kind = 'intent' AND name = 'read'") == [(0,)]
+        assert all("Answer in rhymes." in str(request) for request in heard.requests)
+        assert await all_replay_equal(house)

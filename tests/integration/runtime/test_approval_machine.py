@@ -4,40 +4,84 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.scope import Constraint
+from ordain.effects.calls import Call
 from ordain.errors import OrdainError
-from ordain.journal.records import SETTLED
+from ordain.journal.codec import decode
+from ordain.journal.digests import call_digest
+from ordain.journal.records import SETTLED, DecisionBody
 from ordain.rules.approve import ApprovalState
+from ordain.rules.authorize import AUTHORIZE, AuthorizeReason
 from ordain.runtime.approvals import ApprovalView
+from ordain.runtime.configuration import ControlPlane, RecordChange
 from ordain.runtime.grants import GrantOffer
+from ordain.testing import with_policy
 from tests.lanes import examples
 from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, Office, pay, post
 
 FINAL = set(ApprovalState) - {ApprovalState.OPEN}
 EXPIRES_S = 100
 POLICY: dict[str, Any] = {"approvals": {"expires_s": EXPIRES_S, "rules": [{"verb": "pay.*", "not_requester": True}]}}
-calls = st.sampled_from([[post("a")], [post("a")] * 3, [pay("x")] * 2, [post("a"), pay("x"), post("b")]])
+EVE = "eve@example.org"
+calls = st.sampled_from([[post("a")], [post("a")] * 3, [pay("x")] * 2, [post("a"), pay("x"), post("b")], [post("e", EVE)] * 2])
 people = st.sampled_from([BEN, CLEO, ASKER, "", LIMITED])
 numbers = st.integers(0, 7)
+Said = tuple[str, Any]
+"""A call as people know it here: its verb and its one telling argument."""
+NARROWED: dict[str, dict[str, Any]] = {
+    "switched off": {"verbs": {"default": {"deny": ["post.*", "pay.*"]}}},
+    "reads only": {"profile": {"safety": {"mode": "read_only"}}},
+}
+PINNED = "pinned"
+"""A profile of the workspace narrows, and no policy."""
+
+
+EVERY = [*(post(text) for text in "abc"), *(post(f"e{text}", EVE) for text in ("", "a", "b", "c")), *(pay(to) for to in "abcx")]
+YES = (AuthorizeReason.APPROVED, AuthorizeReason.GRANTED)
+
+
+def said(call: Call) -> Said:
+    return call.verb, call.args["text" if call.verb == "post.out" else "to"]
+
+
+@dataclass
+class Given:
+    """A grant as people remember it: how many calls it still lets out, until when, and whether to anybody."""
+
+    id: str
+    left: int
+    expires_at: int
+    anybody: bool
 
 
 class Approving(RuleBasedStateMachine):
-    """``yes`` counts what was approved by (verb, argument), ``uses`` what grants still let go out, ``states`` is where each approval was seen last."""
+    """``yes`` counts what was approved, ``given`` are the grants as far as they let something out, ``states`` is where each approval was seen last.
+
+    ``seen`` counts the decisions of each run that were looked at, by reason and call; ``narrowed`` says what forbids everything now, and ``did`` how
+    much had gone out when it began.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.loop, self.office = asyncio.Runner(), Office(POLICY)
+        self.wide = self.office.services.catalogs.current
+        self.control = ControlPlane(self.office.services.configuration, self.office.store, self.office.clock)
         self.runs: list[str] = []
-        self.yes: Counter[tuple[str, Any]] = Counter()
-        self.given = 0
-        self.grants: list[str] = []
+        self.yes: Counter[Said] = Counter()
+        self.given: list[Given] = []
         self.states: dict[str, ApprovalState] = {}
+        self.seen: Counter[tuple[str, Said]] = Counter()
+        self.narrowed = ""
+        self.did = 0
 
     def teardown(self) -> None:
         self.office.store.close()
@@ -69,38 +113,64 @@ class Approving(RuleBasedStateMachine):
         pays = view.calls[0].verb == "pay.out"
         may = by != LIMITED and not (pays and (by == "" or (by == ASKER and approve)))
         open_ = view.row.state == ApprovalState.OPEN and self.office.clock.at < view.row.expires_at
-        assert (refused == "") == (open_ and same and may), refused
+        void = approve and bool(self.narrowed)
+        assert (refused == "") == (open_ and same and may and not void), refused
+        if open_ and same and may and void:
+            assert refused == "approval_stale"
+            assert self.loop.run(self.office.state(view)) is ApprovalState.WITHDRAWN
         if not refused and approve:
             (call,) = view.calls
-            self.yes[call.verb, call.args["text" if call.verb == "post.out" else "to"]] += 1
+            self.yes[said(call)] += 1
 
     @precondition(lambda self: bool(self.states))
     @rule(number=numbers, by=people, text=st.sampled_from("abc"))
     def proposes_otherwise(self, number: int, by: Any, text: str) -> None:
         """Somebody proposes other arguments; that is a yes to nothing."""
         view = self._view(number)
-        args = {**view.calls[0].args, "text" if view.calls[0].verb == "post.out" else "to": text}
+        before = view.calls[0].args
+        text = f"e{text}" if before["to"] == EVE else text
+        args = {**before, "text" if view.calls[0].verb == "post.out" else "to": text}
         try:
             self.loop.run(self.office.desk.resubmit(DEFAULT_WORKSPACE, view.row.id, args, by))
         except OrdainError:
             return
         assert view.row.state == ApprovalState.OPEN
+        assert not self.narrowed
 
-    @rule(uses=st.integers(1, 2))
-    def gives(self, uses: int) -> None:
-        """A grant for sending."""
-        offer = GrantOffer(principal=ASKER, capabilities=("post.*",), ttl_s=EXPIRES_S, uses=uses)
-        self.grants.append(self.loop.run(self.office.grants.give(DEFAULT_WORKSPACE, offer, BEN)).grant_id)
-        self.given += uses
+    @rule(number=st.integers(1, 2), counted=st.booleans(), anybody=st.booleans(), lasts_s=st.sampled_from([10, EXPIRES_S]))
+    def gives(self, number: int, counted: bool, anybody: bool, lasts_s: int) -> None:
+        """A grant for sending, so many times, by its uses or by a bound of its scope; to anybody, or to one."""
+        offer = GrantOffer(
+            principal=ASKER,
+            capabilities=("post.*",),
+            ttl_s=lasts_s,
+            uses=None if counted else number,
+            targets=None if anybody else ("ben@example.org",),
+            constraints={"post.*": Constraint(max_calls=number)} if counted else {},
+        )
+        grant = self.loop.run(self.office.grants.give(DEFAULT_WORKSPACE, offer, BEN))
+        self.given.append(Given(grant.grant_id, number, grant.expires_at, anybody))
 
-    @precondition(lambda self: bool(self.grants))
+    @precondition(lambda self: bool(self.given))
     @rule(number=numbers)
     def revokes(self, number: int) -> None:
         """A grant is taken back; what of it was not used lets nothing go out."""
-        taken = self.loop.run(self.office.grants.revoke(DEFAULT_WORKSPACE, self.grants.pop(number % len(self.grants)), BEN))
-        self.given -= taken.uses_left or 0
+        self.loop.run(self.office.grants.revoke(DEFAULT_WORKSPACE, self.given.pop(number % len(self.given)).id, BEN))
 
-    @rule(seconds=st.sampled_from([1, EXPIRES_S]))
+    @rule(how=st.sampled_from(["", *NARROWED, PINNED]))
+    def narrows(self, how: str) -> None:
+        """What everything is held to is narrowed, in one way or another, or that is over."""
+        catalogs = self.office.services.catalogs
+        catalogs.swap(with_policy(self.wide, NARROWED[how]) if how in NARROWED else self.wide)
+        for resource, name, config in (
+            ("profile", "p", {"safety": {"mode": "read_only"}}),
+            ("policy", "profile-pin:workspace:default", {"profile": "p"} if how == PINNED else None),
+        ):
+            change = RecordChange(place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config, owner=True)
+            self.loop.run(self.control.change(change, by=BEN))
+        self.narrowed, self.did = how, len(self.office.did)
+
+    @rule(seconds=st.sampled_from([1, 10, EXPIRES_S]))
     def time_passes(self, seconds: int) -> None:
         """Nobody is awake meanwhile."""
         self.office.clock.pass_s(seconds)
@@ -116,12 +186,43 @@ class Approving(RuleBasedStateMachine):
 
     # --- what holds -------------------------------------------------------------------------------------------------------------------
 
+    def _allowed(self) -> Counter[tuple[str, Said]]:
+        """Every decision so far that rests on somebody's yes, by its reason and call."""
+        known = {call_digest(call): said(call) for call in (Call(verb=one["verb"], args=one["args"]) for one in EVERY)}
+        found: Counter[tuple[str, Said]] = Counter()
+        for run in self.runs:
+            for record in self.office.stored(run).records:
+                if record.name == AUTHORIZE.name and isinstance(body := decode(record), DecisionBody) and body.reason in YES:
+                    found[str(body.reason), known[msgspec.json.decode(body.facts)["call"]]] += 1
+        return found
+
     @invariant()
     def nothing_goes_out_without_a_yes(self) -> None:
-        """Each call at most as often as it was approved; beyond that only sending, and only as often as grants were given."""
-        beyond = Counter(self.office.did) - self.yes
-        assert all(verb == "post.out" for verb, _ in beyond)
-        assert sum(beyond.values()) <= self.given
+        """Each call at most as often as it was approved, and beyond that only what a grant that stands is for, as often as that says."""
+        allowed = self._allowed()
+        went = Counter(self.office.did)
+        for (reason, call), times in allowed.items():
+            assert reason == AuthorizeReason.GRANTED or times <= self.yes[call]
+        for call, times in went.items():
+            assert times <= sum(allowed[str(reason), call] for reason in YES)
+        for (reason, call), times in (allowed - self.seen).items():
+            for _ in range(times if reason == AuthorizeReason.GRANTED else 0):
+                self._let_out(call)
+        self.seen = allowed
+
+    def _let_out(self, call: Said) -> None:
+        """Some grant that stands is for it, and has one use less now: the one that expires first."""
+        fit = [
+            one for one in self.given if one.left and self.office.clock.at < one.expires_at and (one.anybody or not call[1].startswith("e"))
+        ]
+        assert call[0] == "post.out"
+        assert fit, call
+        min(fit, key=lambda one: one.expires_at).left -= 1
+
+    @invariant()
+    def nothing_outlives_a_narrowing(self) -> None:
+        """Whatever was approved or granted before, nothing goes out while all of it is forbidden."""
+        assert not self.narrowed or len(self.office.did) == self.did
 
     @invariant()
     def what_is_decided_stays(self) -> None:

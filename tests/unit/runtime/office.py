@@ -34,12 +34,22 @@ async def _calls(context: FlowContext, given: list[dict[str, Any]]) -> list[str]
     return [(await act(context, Call(verb=one["verb"], args=one["args"]))).denied for one in given]
 
 
-CALLS = kind_of(_calls, verbs=("look.up", "post.out", "pay.out"))
+CALLS = kind_of(_calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out"))
 
 
 def post(text: str = "hello", to: str = "ben@example.org") -> dict[str, Any]:
     """A call that sends."""
     return {"verb": "post.out", "args": {"to": to, "text": text}}
+
+
+def post_all(*to: str, text: str = "hello") -> dict[str, Any]:
+    """A call that sends to all of these, and to everybody where nobody is named."""
+    return {"verb": "post.all", "args": {"to": list(to), "text": text}}
+
+
+def ask(text: str = "what?") -> dict[str, Any]:
+    """A read that sends its arguments out, and names nobody."""
+    return {"verb": "ask.out", "args": {"text": text}}
 
 
 def pay(to: str = "ben") -> dict[str, Any]:
@@ -91,7 +101,19 @@ class Office(House):
             did.append(("pay.out", to))
             return to
 
-        return [look_up, post_out, pay_out]
+        @verb(name="post.all", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+        def post_all(text: str, to: list[str] | None = None) -> str:
+            """Send a text to some, or to everybody."""
+            did.append(("post.all", text))
+            return ", ".join(to or ())
+
+        @verb(name="ask.out", effect="egress", arguments={"text": ArgumentRole.CONTENT})
+        def ask_out(text: str) -> str:
+            """Ask somebody elsewhere."""
+            did.append(("ask.out", text))
+            return text
+
+        return [look_up, ask_out, post_out, post_all, pay_out]
 
     async def begun(self, *calls: dict[str, Any], lasts: int = HOUR) -> str:
         """A run with these calls, driven until it waits or is over."""

@@ -31,11 +31,11 @@ def mail(state: ApprovalState, **more: Any) -> bytes:
         (mail(ApprovalState.DENIED), NotApproved(approval="a", by="local:ben", why="so")),
         (mail(ApprovalState.SUPERSEDED, call=CALL), Resubmitted(approval="a", by="local:ben", why="so", call=CALL)),
         (mail(ApprovalState.SUPERSEDED), NotApproved(approval="a", by="local:ben", why="so")),
-        (mail(ApprovalState.WITHDRAWN), NotApproved(approval="a", by="local:ben", why="so")),
+        (mail(ApprovalState.WITHDRAWN), Expired(why="withdrawn: so")),
     ],
 )
 def test_an_approvers_mail_is_what_it_says(body: bytes, result: AnyResult) -> None:
-    """Only an approval is a yes; what is neither a yes nor another call is a no."""
+    """Only an approval is a yes; what is neither a yes nor another call is a no, and what was withdrawn is over, with why."""
     assert heard("a", body) == result
 
 

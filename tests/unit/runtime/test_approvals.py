@@ -11,12 +11,18 @@ from ordain.contracts.access import Principal, TokenScope
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import OrdainError
+from ordain.journal.records import RecordKind
+from ordain.ports.store import Operation
 from ordain.rules.approve import ApprovalState
 from ordain.rules.authorize import AuthorizeReason
 from ordain.runtime.approvals import ApproverWord, GrantWanted
+from ordain.runtime.configuration import ControlPlane, RecordChange
+from ordain.runtime.grant_words import grant_words
+from ordain.runtime.grants import GrantOffer
+from ordain.runtime.replay import replay
 from ordain.testing import with_policy
 from tests.unit.runtime.house import HOUR
-from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, Office, pay, post
+from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, Office, ask, pay, post, post_all
 
 LEADS: dict[str, Any] = {"approvals": {"roles": {"leads": [CLEO]}, "rules": [{"verb": "post.*", "role": "leads"}]}}
 APART: dict[str, Any] = {"approvals": {"rules": [{"tier": "write", "not_requester": True}]}}
@@ -214,7 +220,137 @@ async def test_a_grant_that_comes_with_a_yes_is_for_the_same_verb_and_asker() ->
         assert [text for _, text in office.did] == ["a", "b"]
         (grant,) = await office.grants.listed(DEFAULT_WORKSPACE, standing=False)
         assert (grant.grant_id, grant.principal, grant.scope.capabilities) == (decided.row.grant, ASKER, ("post.out",))
+        assert grant.scope.targets == ("ben@example.org",)
         assert (grant.audit.by, grant.audit.approval, grant.uses_left) == (BEN, view.row.id, 0)
+
+
+@pytest.mark.parametrize("anybody", [True, False])
+async def test_a_grant_that_comes_with_a_yes_is_for_nobody_else(anybody: bool) -> None:
+    """It is to and about exactly those whom the approved call names, unless the approver says that it is for any."""
+    with Office() as office:
+        view = await office.asked(post_all("ben@example.org", "cleo@example.org"))
+        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, any_target=anybody))
+        await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
+        await office.drive(view.row.run)
+        office.may_ask = MayAsk.GRANTS
+        calls = (post_all("cleo@example.org"), post_all("eve@example.org"), post_all(), post("x", "ben@example.org"))
+        came = [office.came_to(await office.begun(call)) == [""] for call in calls]
+        assert came == [True, anybody, anybody, False]
+
+
+@pytest.mark.parametrize("call", [ask(), post_all()])
+async def test_what_names_nobody_gets_a_grant_only_for_any(call: dict[str, Any]) -> None:
+    """A grant that came with it and said nothing would be for everybody: that is said, or there is none, and the approval stays open."""
+    with Office() as office:
+        view = await office.asked(call)
+        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60))
+        with pytest.raises(OrdainError) as refused:
+            await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
+        assert refused.value.code == "invalid_grant"
+        assert await office.state(view) is ApprovalState.OPEN
+        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=60, any_target=True))
+        await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
+        (grant,) = await office.grants.listed(DEFAULT_WORKSPACE)
+        assert grant.scope.targets is None
+
+
+async def test_what_a_grant_took_from_a_call_goes_with_its_run() -> None:
+    """Whom it is for, and why it was given and taken back, is erased with the run that it came with, and then it is for nobody; one by itself stays."""
+    with Office() as office:
+        view = await office.asked(post("a", "secret@example.org"))
+        word = ApproverWord(approve=True, digest=view.row.digest, grant=GrantWanted(ttl_s=600, reason="a private reason"))
+        await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)
+        own = await office.grants.give(
+            DEFAULT_WORKSPACE, GrantOffer(principal="x", capabilities=("post.out",), ttl_s=600, reason="kept"), BEN
+        )
+        await office.drive(view.row.run)
+        (_, given) = await office.grants.listed(DEFAULT_WORKSPACE)
+        await office.grants.revoke(DEFAULT_WORKSPACE, given.grant_id, BEN, "a private end")
+        (_, given) = await office.grants.listed(DEFAULT_WORKSPACE, standing=False)
+        assert (given.scope.targets, given.reason, given.audit.revoked_why) == (
+            ("secret@example.org",),
+            "a private reason",
+            "a private end",
+        )
+        assert office.store.query("SELECT count(*) FROM grants WHERE body LIKE '%secret%' OR body LIKE '%private%'") == [(0,)]
+        await office.store.submit(Operation(name="erase", args={"run": view.row.run, "at": office.clock.at}))
+        stored = repr(office.store.query("SELECT * FROM grants"))
+        assert not any(word in stored for word in ("secret@", "a private"))
+        (kept, given) = await office.grants.listed(DEFAULT_WORKSPACE, standing=False)
+        assert (kept, given.scope.targets, given.reason, given.audit.revoked_why) == (own, (), "", "")
+        assert "To nobody" in grant_words(given, office.services.catalogs.current)
+
+
+NARROWED: dict[str, dict[str, Any]] = {
+    "switched off": {"verbs": {"default": {"deny": ["post.*"]}}},
+    "by policy's own profile": {"profile": {"safety": {"mode": "read_only"}}},
+    "not enabled": {"profile": {"skills": ["look.*"]}},
+}
+PINNED = "a profile of the workspace"
+
+
+async def narrow(office: Office, how: str) -> None:
+    """What everything is held to, by policy or by a profile that is pinned."""
+    if how in NARROWED:
+        return office.use_policy(NARROWED[how])
+    control = ControlPlane(office.services.configuration, office.store, office.clock)
+    for resource, name, config in (
+        ("profile", "p", {"safety": {"mode": "read_only"}}),
+        ("policy", "profile-pin:workspace:default", {"profile": "p"}),
+    ):
+        await control.change(RecordChange(place=DEFAULT_WORKSPACE, resource=resource, id=name, config=config), by=BEN)
+    return None
+
+
+@pytest.mark.parametrize("narrowed", NARROWED)
+async def test_who_says_yes_to_what_is_withdrawn_is_told_at_once(narrowed: str) -> None:
+    """The yes is refused as stale, with why; the approval is withdrawn for good, and the run that waits goes on without it."""
+    with Office() as office:
+        view = await office.asked(post())
+        office.use_policy(NARROWED[narrowed])
+        (listed,) = await office.desk.listed(DEFAULT_WORKSPACE)
+        assert listed.void
+        assert await office.decide(view, by=LIMITED) == "not_an_approver"
+        assert await office.decide(view, digest="00") == "approval_stale"
+        assert await office.state(view) is ApprovalState.OPEN
+        with pytest.raises(OrdainError) as refused:
+            await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), BEN)
+        assert refused.value.code == "approval_stale"
+        assert listed.void in refused.value.message
+        assert await office.state(view) is ApprovalState.WITHDRAWN
+        office.services.catalogs.swap(office.catalog)
+        assert await office.decide(view) == "already_decided"
+        await office.drive(view.row.run)
+        assert office.came_to(view.row.run) == [AuthorizeReason.APPROVAL_WITHDRAWN.value]
+        assert await office.state(view) is ApprovalState.WITHDRAWN
+        assert office.did == []
+        assert replay(office.stored(view.row.run), office.catalog, office.kinds).equal
+
+
+async def test_a_no_and_other_arguments_to_what_is_withdrawn() -> None:
+    """A no ends it as ever; other arguments are proposed to nobody where they may not be made either."""
+    with Office() as office:
+        view, other = await office.asked(post()), await office.asked(post("b"))
+        office.use_policy(NARROWED["switched off"])
+        assert await office.decide(view, approve=False) == ""
+        assert office.came_to(view.row.run) == [AuthorizeReason.NOT_APPROVED.value]
+        with pytest.raises(OrdainError) as refused:
+            await office.desk.resubmit(DEFAULT_WORKSPACE, other.row.id, post("c")["args"], BEN)
+        assert refused.value.code == "approval_stale"
+        assert await office.state(other) is ApprovalState.WITHDRAWN
+
+
+@pytest.mark.parametrize("narrowed", [*NARROWED, PINNED])
+async def test_a_yes_does_not_outlive_a_narrowing(narrowed: str) -> None:
+    """What was allowed when somebody said yes, and is not when the call would go out, does not go out; and that replays."""
+    with Office() as office:
+        view = await office.asked(post())
+        assert await office.decide(view, drive=False) == ""
+        await narrow(office, narrowed)
+        await office.drive(view.row.run)
+        assert office.did == []
+        assert [body.result for body in office.bodies(view.row.run, RecordKind.OBSERVATION) if b"withdrawn" in bytes(body.result)]
+        assert replay(office.stored(view.row.run), office.catalog, office.kinds).equal
 
 
 @pytest.mark.parametrize("approve", [True, False])

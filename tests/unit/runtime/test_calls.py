@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +13,14 @@ from hypothesis import strategies as st
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import raised
+from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.effect import VerbCall
 from ordain.effects.results import VerbFailed, VerbReturned, VerbTimedOut, VerbUnknown, VerbWithdrawn
+from ordain.ports.configuration import ConfigKey, ConfigRecord
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, LeafTimedOut
+from ordain.rules.profile import HeldProfile, NoProfile
 from ordain.rules.recover import Happened, RecoverFacts, RecoverOutcome, decide_recover, safety_of
 from ordain.runtime.calls import NOT_STARTED, OnBehalf, call_verb, recover_verb, result_of, too_late, withdrawn
 from ordain.runtime.services import Catalogs, Counters
@@ -61,9 +65,16 @@ class Leaf:
         return
 
 
+class NothingPinned:
+    """Implements what is read of ``Configuration``: there is no record."""
+
+    async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
+        return ()
+
+
 def services(pinned: Catalog, leaf: Leaf, current: Catalog | None = None) -> Any:
-    catalogs = Catalogs(current or pinned, lambda _: None)
-    return SimpleNamespace(catalogs=catalogs, verbs=leaf, clock=SimpleNamespace(now=lambda: NOW), counters=Counters())
+    catalogs, clock = Catalogs(current or pinned, lambda _: None), SimpleNamespace(now=lambda: NOW)
+    return SimpleNamespace(catalogs=catalogs, verbs=leaf, clock=clock, counters=Counters(), configuration=NothingPinned())
 
 
 def verb_call(deadline: int = 2 * NOW, attempt: int = 1) -> VerbCall:
@@ -176,6 +187,38 @@ def test_a_verb_that_was_switched_off_is_withdrawn_and_one_that_was_switched_on_
     assert withdrawn(services(on, Leaf({}), off), on, call) is not None
     assert withdrawn(services(off, Leaf({}), on), off, call) is None
     assert withdrawn(services(off, Leaf({}), off), off, call) is None
+
+
+HELD: dict[str, Any] = {"skills": ("*",), "mcp_servers": ("*",), "plugins": ("*",)}
+
+
+@pytest.mark.parametrize(
+    ("effect", "held", "approved", "says"),
+    [
+        (VerbEffect.PRIVATE, None, False, None),
+        (VerbEffect.PRIVATE, HeldProfile(pin="session", profile="p", version=1, **HELD), False, None),
+        (VerbEffect.PRIVATE, HeldProfile(pin="session", mode=SafetyMode.READ_ONLY, **HELD), True, "authorize.safety"),
+        (VerbEffect.READ, HeldProfile(pin="session", mode=SafetyMode.READ_ONLY, **HELD), False, None),
+        (VerbEffect.PRIVATE, HeldProfile(pin="session", mode=SafetyMode.GUARDED, **HELD), True, None),
+        (VerbEffect.PRIVATE, HeldProfile(pin="session", mode=SafetyMode.GUARDED, **HELD), False, "authorize.approval_not_available"),
+        (
+            VerbEffect.PRIVATE,
+            HeldProfile(pin="session", profile="p", version=2, **(HELD | {"skills": ("other.*",)})),
+            True,
+            "p@2 (session)",
+        ),
+        (VerbEffect.PRIVATE, NoProfile(pin="session", profile="gone"), True, "gone (session)"),
+        (VerbEffect.READ, NoProfile(pin="session", profile="gone"), False, "gone (session)"),
+    ],
+)
+def test_what_the_profile_of_now_does_not_let_happen_is_withdrawn(
+    effect: VerbEffect, held: HeldProfile | NoProfile | None, approved: bool, says: str | None
+) -> None:
+    """Under the very catalog that the run pins too: a profile narrows as a catalog does, with a yes or without."""
+    catalog = catalog_of(verbs=[spec(effect=effect)])
+    why = withdrawn(services(catalog, Leaf({})), catalog, Call(verb="shelf.do", args={"text": "x"}), held, approved=approved)
+    assert (why is None) == (says is None)
+    assert says is None or says in (why or "")
 
 
 # --- one attempt -------------------------------------------------------------------------------------------------------------------------

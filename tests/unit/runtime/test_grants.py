@@ -16,7 +16,7 @@ from ordain.contracts.scope import Constraint
 from ordain.errors import OrdainError
 from ordain.rules.authorize import AuthorizeReason
 from ordain.runtime.grants import TTL_S_MAX, GrantOffer
-from tests.unit.runtime.office import ASKER, BEN, CALLS, CLEO, LIMITED, Office, pay, post
+from tests.unit.runtime.office import ASKER, BEN, CALLS, CLEO, LIMITED, Office, ask, pay, post, post_all
 
 NO = AuthorizeReason.NO_APPROVAL.value
 OFFER = GrantOffer(principal=ASKER, capabilities=("post.out",), ttl_s=60)
@@ -39,14 +39,15 @@ def office(policy: dict[str, Any] | None = None) -> Office:
     [
         (OFFER, True),
         (offered(capabilities=("post.*",)), True),
-        (offered(capabilities=("pay.out",)), False),
+        (offered(capabilities=("ask.out",)), False),
         (offered(principal="user:other"), False),
-        (offered(risk_level=RiskLevel.READ), False),
+        (offered(capabilities=("*",), risk_level=RiskLevel.READ), False),
         (offered(targets=("ben@example.org",)), True),
         (offered(targets=("cleo@example.org",)), False),
         (offered(constraints={"post.*": Constraint(domains_allowlist=("example.org",))}), True),
         (offered(constraints={"post.out": Constraint(domains_allowlist=("example.net",))}), False),
-        (offered(constraints={"post.*": Constraint(max_calls=0)}), False),
+        (offered(constraints={"post.*": Constraint(max_amount=5)}), False),
+        (offered(constraints={"post.*": Constraint(paths=("/srv",))}), False),
     ],
 )
 async def test_a_grant_covers_what_it_says(offer: GrantOffer, granted: bool) -> None:
@@ -56,6 +57,49 @@ async def test_a_grant_covers_what_it_says(offer: GrantOffer, granted: bool) -> 
         run = await house.begun(post())
         assert house.came_to(run) == ["" if granted else NO]
         assert len(house.did) == granted
+
+
+EVERYTHING = ("post.*", "ask.out")
+ONLY_BEN = offered(capabilities=EVERYTHING, targets=("ben@example.org",))
+
+
+@pytest.mark.parametrize(
+    ("offer", "call", "granted"),
+    [
+        (ONLY_BEN, post_all("ben@example.org"), True),
+        (ONLY_BEN, post_all("ben@example.org", "eve@example.org"), False),
+        (ONLY_BEN, post_all(), False),
+        (ONLY_BEN, {"verb": "post.all", "args": {"text": "x"}}, False),
+        (ONLY_BEN, {"verb": "post.all", "args": {"text": "x", "to": None}}, False),
+        (ONLY_BEN, ask(), False),
+        (offered(capabilities=EVERYTHING), ask(), True),
+        (offered(capabilities=EVERYTHING), post_all(), True),
+        (offered(capabilities=EVERYTHING, constraints={"*": Constraint(domains_allowlist=("example.org",))}), post_all(), False),
+        (offered(capabilities=EVERYTHING, constraints={"*": Constraint(domains_allowlist=("example.org",))}), ask(), False),
+        (offered(capabilities=EVERYTHING, constraints={"post.*": Constraint(domains_allowlist=("example.org",))}), ask(), True),
+    ],
+)
+async def test_a_grant_covers_no_call_that_leaves_open_what_it_bounds(offer: GrantOffer, call: dict[str, Any], granted: bool) -> None:
+    """Whom it may be about is known of every call that it lets through: what names nobody may be for everybody."""
+    with office() as house:
+        await house.grants.give(DEFAULT_WORKSPACE, offer, BEN)
+        assert house.came_to(await house.begun(call)) == ["" if granted else NO]
+
+
+async def test_calls_of_a_bound_count_over_all_runs() -> None:
+    """``maxCalls`` of a grant is what all runs together have, and of two runs at once one has the last; other verbs are not counted by it."""
+    with office() as house:
+        bounds = {"post.out": Constraint(max_calls=2), "post.*": Constraint(max_calls=3)}
+        given = await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=("post.*",), constraints=bounds), BEN)
+        assert given.calls_left == {"post.out": 2, "post.*": 3}
+        assert house.came_to(await house.begun(post("a"))) == [""]
+        runs = [await house.open(CALLS, [post(text)]) for text in "bc"]
+        await asyncio.gather(*map(house.drive, runs))
+        assert sorted(house.came_to(run) for run in runs) == [[""], [NO]]
+        assert house.came_to(await house.begun(post_all("x", text="d"), post_all("x", text="e"))) == ["", NO]
+        (left,) = await house.grants.listed(DEFAULT_WORKSPACE)
+        assert left.calls_left == {"post.out": 0, "post.*": 0}
+        assert len(house.did) == 3
 
 
 async def test_nothing_destructive_is_granted() -> None:
@@ -98,8 +142,12 @@ async def test_a_grant_that_is_taken_back_grants_no_more() -> None:
         with pytest.raises(OrdainError) as refused:
             await house.grants.revoke(DEFAULT_WORKSPACE, grant.grant_id, LIMITED)
         assert refused.value.code == "not_an_approver"
-        assert (await house.grants.revoke(DEFAULT_WORKSPACE, grant.grant_id, CLEO)).audit.revoked_by == CLEO
-        assert (await house.grants.revoke(DEFAULT_WORKSPACE, grant.grant_id, BEN)).audit.revoked_by == CLEO
+        for by, why in ((CLEO, "tea is over"), (BEN, "")):
+            audit = (await house.grants.revoke(DEFAULT_WORKSPACE, grant.grant_id, by, why)).audit
+            assert (audit.revoked_by, audit.revoked_at, audit.revoked_why) == (CLEO, house.clock.at, "tea is over")
+        with pytest.raises(OrdainError) as too_long:
+            await house.grants.revoke(DEFAULT_WORKSPACE, grant.grant_id, BEN, "x" * 1001)
+        assert too_long.value.code == "why_too_long"
         assert house.came_to(await house.begun(post())) == [NO]
 
 
@@ -154,11 +202,41 @@ async def test_who_may_give_one_is_who_might_approve(policy: dict[str, Any], by:
         offered(capabilities=()),
         offered(capabilities=("",)),
         offered(capabilities=("a",) * 51),
+        offered(principal="*"),
+        offered(principal="token:*"),
+        offered(principal=" "),
+        offered(principal=f"{ASKER} "),
+        offered(principal="a\u202eb"),
+        offered(targets=()),
+        offered(targets=("",)),
+        offered(constraints={"post.otu": Constraint(max_calls=1)}),
+        offered(constraints={"pay.*": Constraint(max_calls=1)}),
+        offered(constraints={"post.*": Constraint(max_calls=0)}),
     ],
 )
 async def test_what_is_no_grant_is_not_given(offer: GrantOffer) -> None:
-    """Without a time, a use, somebody or something it is for."""
+    """Without a time, a use, one principal, or something that it is for; nor with a bound of what it is not for."""
     with office() as house:
         with pytest.raises(OrdainError) as refused:
             await house.grants.give(DEFAULT_WORKSPACE, offer, BEN)
         assert refused.value.code == "invalid_grant"
+
+
+@pytest.mark.parametrize(
+    ("offer", "code"),
+    [
+        (offered(capabilities=("pay.out",)), "not_grantable"),
+        (offered(capabilities=("post.out", "pay.*")), "not_grantable"),
+        (offered(capabilities=("look.up",)), "not_grantable"),
+        (offered(risk_level=RiskLevel.READ), "not_grantable"),
+        (offered(capabilities=("post.otu",)), "unknown_verb"),
+        (offered(capabilities=("post.out", "mail.*")), "unknown_verb"),
+    ],
+)
+async def test_a_grant_that_would_be_for_nothing_is_refused(offer: GrantOffer, code: str) -> None:
+    """Each name and glob names something that such a grant can let through."""
+    with office() as house:
+        with pytest.raises(OrdainError) as refused:
+            await house.grants.give(DEFAULT_WORKSPACE, offer, BEN)
+        assert refused.value.code == code
+        assert await house.grants.listed(DEFAULT_WORKSPACE, standing=False) == []

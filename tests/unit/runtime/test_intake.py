@@ -16,6 +16,7 @@ from ordain.ports.writes import KeptCatalogs, NewRun
 from ordain.runtime.intake import Intake
 from ordain.runtime.services import Catalogs
 from tests.unit.flows.house import KINDS, shipped
+from tests.unit.runtime.test_calls import NothingPinned
 
 GOAL = {"goal": {"type": "chat", "description": "x"}, "toolset": [{"tool_id": "math.evaluate"}]}
 
@@ -45,7 +46,8 @@ class Store:
 def intake(store: Store) -> Intake:
     numbers = iter(range(9))
     clock = SimpleNamespace(now=lambda: 1_000_000, new_key=lambda: b"k" * 32, new_run_id=lambda: f"run{next(numbers)}")
-    services: Any = SimpleNamespace(kinds=KINDS, catalogs=Catalogs(shipped(), lambda _: None), clock=clock, store=store)
+    catalogs, pins = Catalogs(shipped(), lambda _: None), NothingPinned()
+    services: Any = SimpleNamespace(kinds=KINDS, catalogs=catalogs, clock=clock, store=store, configuration=pins)
     return Intake(services)
 
 

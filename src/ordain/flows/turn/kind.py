@@ -109,6 +109,7 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
     commissioned=turn_input,
     enters=True,
+    profiles=True,
     sums_up=_own,
     judged=True,
     failed=_failed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ordain.contracts.approvals import Grant, Subject
-from ordain.ports.approvals import ApprovalDecided, ApprovalRow, GrantRevoked, NewApproval
+from ordain.ports.approvals import ApprovalDecided, ApprovalRow, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import ThreadStatus
 from ordain.rules.approve import ApprovalState
 from ordain.testing.memory.rows import MemoryRows
@@ -74,13 +74,13 @@ def open_roots(rows: MemoryRows) -> int:
     return len({row.root for row in rows.approvals.values() if row.state == ApprovalState.OPEN})
 
 
-def use_grant(rows: MemoryRows, workspace: str, grant: str) -> bool:
+def use_grant(rows: MemoryRows, workspace: str, use: GrantUse) -> bool:
     """Take one use; whether there was one."""
-    found = rows.grants.get((workspace, grant))
+    found = rows.grants.get((workspace, use.grant))
     if found is None or found.audit.revoked_at or (found.uses_left is not None and found.uses_left < 1):
         return False
     left = None if found.uses_left is None else found.uses_left - 1
-    rows.grants[workspace, grant] = replace(found, uses_left=left)
+    rows.grants[workspace, use.grant] = replace(found, uses_left=left, calls=found.counted(use.bounds))
     return True
 
 
@@ -88,7 +88,7 @@ def revoke_grant(rows: MemoryRows, workspace: str, revoked: GrantRevoked) -> Non
     """Take a grant back; one that was taken back before stays as it is."""
     found = rows.grants.get((workspace, revoked.grant))
     if found is not None and not found.audit.revoked_at:
-        audit = replace(found.audit, revoked_by=revoked.by, revoked_at=revoked.at)
+        audit = replace(found.audit, revoked_by=revoked.by, revoked_at=revoked.at, revoked_why=revoked.why)
         rows.grants[workspace, revoked.grant] = replace(found, audit=audit)
 
 

@@ -6,8 +6,6 @@ from collections import ChainMap
 from collections.abc import Iterator
 from typing import Any, cast
 
-from msgspec.structs import replace
-
 from ordain.journal.digests import digest
 from ordain.journal.ledger import (
     AT_REST,
@@ -28,6 +26,7 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.journal.records import ENCODER
+from ordain.ports.approvals import stored_grant
 from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import Thread
 from ordain.runtime.streams import SessionKey
@@ -149,8 +148,10 @@ def _approval(rows: MemoryRows, approval: str) -> LedgerItem:
 
 def _grant(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:
     grant = rows.grants[name]
-    body = ENCODER.encode(replace(grant, uses_left=None)).decode()
-    return grant_item(name[1], (name[0], grant.principal, grant.expires_at, grant.uses_left, grant.audit.revoked_at, body))
+    approval = rows.approvals.get(grant.audit.approval)
+    body, content = stored_grant(grant, apart=approval is not None)
+    columns = (name[0], grant.principal, grant.expires_at, grant.uses_left, grant.audit.revoked_at, body)
+    return grant_item(name[1], columns, content, None if approval is None else rows.runs[approval.run].run.key)
 
 
 def _placed(rows: MemoryRows, name: SessionKey, row: EntryRow) -> LedgerItem:

@@ -155,7 +155,7 @@ def _grant(transaction: UnitAtWork, of: Of, grant: Grant) -> None:
 
 
 def _grant_used(transaction: UnitAtWork, of: Of, use: GrantUse) -> None:
-    if not use_grant(transaction.rows, of.workspace, use.grant):
+    if not use_grant(transaction.rows, of.workspace, use):
         raise UndoneUnit("grant_used_up")
 
 

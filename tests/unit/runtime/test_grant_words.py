@@ -1,0 +1,40 @@
+"""What is told of a grant: whose runs, which calls, about whom, and what it is not for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.scope import Constraint
+from ordain.runtime.grant_words import grant_words
+from tests.unit.runtime.office import BEN
+from tests.unit.runtime.test_grants import OFFER, offered, office
+
+
+async def test_a_glob_that_names_more_is_taken_and_told() -> None:
+    """What it is for now, and what it is not for."""
+    with office() as house:
+        given = await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=("p*",)), BEN)
+        words = grant_words(given, house.services.catalogs.current)
+        assert "p*, now post.all, post.out" in words
+        assert "Not pay.out: what pays, deletes or is secret is approved each time." in words
+
+
+async def test_words_say_whose_runs_and_about_whom() -> None:
+    """A principal whom nobody knows is told as such, and no recipient reads as any."""
+    with office() as house:
+        catalog = house.services.catalogs.current
+        bound = offered(principal="http:loopback", constraints={"post.out": Constraint(max_calls=3)}, targets=("ben\u202e@example.org",))
+        words = grant_words(await house.grants.give(DEFAULT_WORKSPACE, bound, BEN), catalog)
+        assert words.startswith("Runs of http:loopback, which is anybody of this machine who gives no token, may make these calls")
+        assert "\u202e" not in words
+        assert "post.out: 3 calls in all." in words
+        assert "To and about anybody" in grant_words(await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN), catalog)
+
+
+async def test_a_grant_of_what_is_gone_is_for_nobody() -> None:
+    """Once whom it named is erased it says so, and never that it is for any."""
+    with office() as house:
+        given = await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN)
+        erased = msgspec.structs.replace(given, scope=msgspec.structs.replace(given.scope, targets=()))
+        assert "To nobody" in grant_words(erased, house.services.catalogs.current)

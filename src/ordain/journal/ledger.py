@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
+from itertools import chain
 
 import msgspec
 from msgspec import Struct
@@ -31,7 +32,8 @@ class Thing(StrEnum):
     """What an item is about, and the parts of its name.
 
     ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
-    number); ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
+    number); ``renamed`` (workspace, session, its name since): it was erased, and it, its threads and placed messages stand by that name, without words;
+    ``request`` (workspace, request id): the run that answers it; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
     ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``mail`` (run, number): what no record of the run has taken yet;
     ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers``: from here on a ledger says these three;
     ``config`` (place, type, id, version of a record);
@@ -42,6 +44,7 @@ class Thing(StrEnum):
     REST = "rest"
     SESSION = "session"
     THREAD = "thread"
+    RENAMED = "renamed"
     REQUEST = "request"
     ACCOUNT = "account"
     ERASED = "erased"
@@ -126,6 +129,11 @@ def thread_item(name: tuple[str, str, int], row: Sequence[object], words: Sequen
     """Where a thread stands: ``row`` is status, run and when; ``words`` what it is about, what is asked, its slots, its last error."""
     workspace, session, number = name
     return LedgerItem(Thing.THREAD, (workspace, session, str(number)), fingerprint(*row), sealed(key, *words))
+
+
+def renamed_item(workspace: str, session: str, name: str) -> LedgerItem:
+    """A session was erased and has another name. However many threads it has, one item says it of all."""
+    return LedgerItem(Thing.RENAMED, (workspace, session, name), b"\x01")
 
 
 def request_item(workspace: str, request: str, run: str, digest: str, key: bytes | None) -> LedgerItem:
@@ -253,6 +261,9 @@ class LedgerFold:
     placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
     woken: dict[str, int] | None = None
     _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
+    _threads: dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]] = field(
+        default_factory=dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]]
+    )
 
     def take(self, row: LedgerRow) -> None:
         """The next row.
@@ -288,17 +299,30 @@ class LedgerFold:
             self.placed.get((name[0], name[1]), {}).pop(int(name[2]), None)
         elif item.what == Thing.PLACED:
             self.placed.setdefault((name[0], name[1]), {})[int(name[2])] = item.value, item.sealed
+        elif item.what == Thing.RENAMED:
+            self._rename((name[0], name[1]), (name[0], name[2]))
         elif not item.value:
-            self._things.pop((item.what, *name), None)
+            self._of(item).pop((item.what, *name), None)
         else:
-            self._things[(item.what, *name)] = item.value, item.sealed
+            self._of(item)[(item.what, *name)] = item.value, item.sealed
+
+    def _of(self, item: LedgerItem) -> dict[tuple[str, ...], tuple[bytes, bytes]]:
+        """Where the thing is kept: a session's threads are together."""
+        return self._things if item.what != Thing.THREAD else self._threads.setdefault((item.name[0], item.name[1]), {})
+
+    def _rename(self, session: tuple[str, str], name: tuple[str, str]) -> None:
+        self._things.pop((Thing.SESSION, *session), None)
+        if threads := self._threads.pop(session, None):
+            self._threads[name] = {(Thing.THREAD, *name, key[-1]): (value, b"") for key, (value, _) in threads.items()}
+        if placed := self.placed.pop(session, None):
+            self.placed[name] = {seq: (cover, b"") for seq, (cover, _) in placed.items()}
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
         """What is other about one thing that stands; each is asked about once."""
         if not item.value or (self.woken is None and item.what in _LATER):
             return
         place = _place(item.what, item.name)
-        known = self._things.pop((item.what, *item.name), None)
+        known = self._of(item).pop((item.what, *item.name), None)
         if known is None:
             yield Discrepancy(place, "nothing on the ledger", _THERE.get(item.what, "is there"))
             return
@@ -311,7 +335,7 @@ class LedgerFold:
 
     def missing(self) -> Iterator[Discrepancy]:
         """What nobody was asked about: it is on the ledger, and does not stand any more."""
-        for what, *name in self._things:
+        for what, *name in chain(self._things, *self._threads.values()):
             if self.woken is None and what in _LATER:
                 continue
             yield Discrepancy(_place(what, name), "on the ledger", _GONE.get(what, "missing"))

@@ -16,7 +16,7 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 15
+VERSION = 16
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -150,7 +150,7 @@ CREATE INDEX runs_unsettled ON runs(status, no, parent) WHERE {UNSETTLED};
 """
 """One index of unsettled runs, which also tells the roots among them: each change of a status wrote into two."""
 NEW_VALUES = ""
-"""No table is another: ends say a verdict and policies have keys that builds before do not know, and these have to refuse the folder."""
+"""No table is another: ends say a verdict, policies have keys and the ledger has items that builds before do not know, and these have to refuse the folder."""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -166,6 +166,7 @@ MIGRATIONS = {
     12: LEDGER_TABLES,
     13: NEW_VALUES,
     14: APPROVAL_TABLES + CONFIGURATION_TABLES,
+    15: NEW_VALUES,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

@@ -115,7 +115,10 @@ def talked(db: sqlite3.Connection, first: int, last: int, now: int) -> None:
         "INSERT INTO sessions VALUES (?, 'default', ?, ?, 1, ?, randomblob(16), ?, 1, 'web', 'ada', ?, ?)",
         (no, SAID, subject, 2 * many, many, now, now),
     )
-    db.execute("UPDATE runs SET session = :session, thread = no - :first + 1, subject = :subject WHERE no BETWEEN :first AND :last", {**turns, "subject": subject})
+    db.execute(
+        "UPDATE runs SET session = :session, thread = no - :first + 1, subject = :subject WHERE no BETWEEN :first AND :last",
+        {**turns, "subject": subject},
+    )
     of_turns = "FROM runs WHERE no BETWEEN :first AND :last"
     db.execute(f"INSERT INTO turns SELECT no, id, :no, no - :first + 1, 'over', 1 {of_turns}", {**turns, "no": no})
     db.execute(f"INSERT INTO requests SELECT 'default', 'said' || no, hex(randomblob(16)), no {of_turns}", turns)

@@ -13,8 +13,8 @@ from ordain.ports.sessions import ThreadChange, ThreadStatus
 from ordain.ports.store import Append, Operation
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.store_replay import held_to_ledger
-from ordain.runtime.upkeep import destroyed
 from ordain.runtime.transcript_replay import retell
+from ordain.runtime.upkeep import destroyed
 from ordain.server import Face, build_app
 from ordain.store.ledger_reads import SqliteLedger
 from ordain.testing import suggests

@@ -71,7 +71,9 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: Await
 
 def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS) -> list[Thread]:
     """Threads with unsettled turns, latest first, then the most recently touched; without its session's key a thread has no words."""
-    (keyed,) = db.execute("SELECT u.key IS NOT NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.no = ?", (session,)).fetchone()
+    (keyed,) = db.execute(
+        "SELECT u.key IS NOT NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.no = ?", (session,)
+    ).fetchone()
     found = _threads(db, session, _unsettled(db, session), recent)
     return found if keyed else [msgspec.structs.replace(thread, intent="", slots={}, last_error=None) for thread in found]
 

@@ -61,7 +61,7 @@ _THREADS = (
     " FROM threads t JOIN sessions s ON s.no = t.session LEFT JOIN subjects u ON u.no = s.subject"
 )
 _REQUESTS = (
-    f"SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, {_BEING_ERASED} FROM requests q LEFT JOIN runs r ON r.no = q.run"  # noqa: S608 - constants
+    f"SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, {_BEING_ERASED} FROM requests q LEFT JOIN runs r ON r.no = q.run"
     " LEFT JOIN subjects u ON u.no = r.subject"
 )
 _SESSION = f"{_SESSIONS} WHERE s.workspace = ? AND s.id = ?"

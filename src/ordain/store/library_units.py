@@ -219,7 +219,8 @@ def vectors(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
     """What the subject's runs wrote into the library is kept no longer; part of ``erase``, one commit with everything else of the subject."""
     kept = db.execute(
-        f"SELECT workspace, sum(iif(state = 'kept', passages, 0)) FROM items WHERE {_OF_SUBJECT} GROUP BY workspace", (subject,)
+        f"SELECT workspace, sum(iif(state = 'kept', passages, 0)) FROM items WHERE {_OF_SUBJECT} GROUP BY workspace",  # noqa: S608 - constants
+        (subject,),
     ).fetchall()
     for workspace, passages in kept:
         _count(db, workspace, passages=-passages)

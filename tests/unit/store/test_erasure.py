@@ -109,7 +109,9 @@ def test_a_session_is_erased_under_its_ledger(db: sqlite3.Connection) -> None:
         if after is None:
             break
     assert most <= SLICE_ROWS + 8
-    assert db.execute("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL").fetchone() == (
+        0,
+    )
     assert db.execute("SELECT count(*) FROM approvals WHERE decided_by <> ''").fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM requests WHERE request_id NOT LIKE 'erased:%'").fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)

@@ -29,7 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DAY_US = 86_400_000_000
 SPAN_DAYS = 60
 LARGE = 20_000
-"""Runs of the one session that is erased."""
+"""Runs of the one subject that is erased, and turns of the one session."""
+SAID = "copied"
+"""That session's id."""
 ASKED_EVERY_S = 0.004
 SCRIPT = {
     "planner": [
@@ -92,12 +94,46 @@ def copied(home: Path, runs: int, records: int) -> dict[str, int]:
         )
         db.execute("DROP TABLE n")
     subject = 1_000_000 + made + 1
-    db.execute("UPDATE runs SET subject = ? WHERE no BETWEEN ? AND ?", (subject, made + 1, made + min(LARGE, runs // 4)))
+    large = min(LARGE, runs // 4)
+    db.execute("UPDATE runs SET subject = ? WHERE no BETWEEN ? AND ?", (subject, made + 1, made + large))
+    talked(db, made + large + 1, made + 2 * large, now)
     db.execute("COMMIT")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     found = dict(zip(("runs", "records"), db.execute("SELECT count(*), sum(head_seq + 1) FROM runs").fetchone(), strict=True))
     db.close()
     return found | {"asking": asking, "large": made + 1}
+
+
+def talked(db: sqlite3.Connection, first: int, last: int, now: int) -> None:
+    """Make turns of one session out of these runs: each with a request id, a thread of its own, a message and a reply."""
+    turns = {"first": first, "last": last, "now": now, "session": SAID}
+    (subject,) = db.execute("SELECT max(no) + 1 FROM subjects").fetchone()
+    db.execute("INSERT INTO subjects(no, workspace, id, key) VALUES (?, 'default', ?, randomblob(32))", (subject, f"session:{SAID}#1"))
+    (no,) = db.execute("SELECT coalesce(max(no), 0) + 1 FROM sessions").fetchone()
+    many = last - first + 1
+    db.execute(
+        "INSERT INTO sessions VALUES (?, 'default', ?, ?, 1, ?, randomblob(16), ?, 1, 'web', 'ada', ?, ?)",
+        (no, SAID, subject, 2 * many, many, now, now),
+    )
+    db.execute(
+        "UPDATE runs SET session = :session, thread = no - :first + 1, subject = :subject WHERE no BETWEEN :first AND :last",
+        {**turns, "subject": subject},
+    )
+    of_turns = "FROM runs WHERE no BETWEEN :first AND :last"
+    db.execute(f"INSERT INTO turns SELECT no, id, :no, no - :first + 1, 'over', 1 {of_turns}", {**turns, "no": no})
+    db.execute(f"INSERT INTO requests SELECT 'default', 'said' || no, hex(randomblob(16)), no {of_turns}", turns)
+    db.execute(
+        f"INSERT INTO threads SELECT :no, no - :first + 1, 'done', 'tell me about number ' || no, id, NULL, NULL, NULL, created_at {of_turns}",
+        {**turns, "no": no},
+    )
+    for kind, second in (("message", 0), ("reply", 1)):
+        db.execute(
+            "INSERT INTO transcript(session, seq, kind, at, thread, run, channel, message_id, edits, timestamp_ms, attached, reason, anchor, size,"
+            " through, author, subject, digest, chain, body, decision)"
+            " SELECT :no, 2 * (no - :first) + 1 + :second, :kind, created_at, no - :first + 1, id, 'web', :kind || no, '', 0, '', '', '', 200, 0, 'ada',"
+            f" :subject, randomblob(16), randomblob(16), randomblob(200), NULL {of_turns}",
+            {**turns, "no": no, "subject": subject, "kind": kind, "second": second},
+        )
 
 
 class Asking(threading.Thread):
@@ -193,9 +229,11 @@ def measured(home: Path, script: Path) -> dict[str, Any]:
         show("runs?status=failed&all", asked("/runs", status="failed", all=True))
         show("runs?status=completed", asked("/runs", status="completed"))
         show("models/cost 60 days by lane", asked("/models/cost", days=60, by="lane"))
+        show("models/cost 60 days by session", asked("/models/cost", days=60, by="session"))
         show("ready", lambda http: [asked("/ready")(http) for _ in range(20)])
         found_run = (home / "large").read_text()
         show("erase one of 20,000 runs", erase)
+        show("erase a session of 20,000 turns", lambda http: http.post(f"/sessions/{SAID}/erase", json={"why": "bench"}).raise_for_status())
     (home / "policy.toml").write_text(RETENTION)
     for name in ("sweep much", "sweep nothing"):
         with Served(home, script) as served:

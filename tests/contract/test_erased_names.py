@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from ordain.contracts.verbs import VerbRequest
 from ordain.journal.ledger import COVERS, LedgerFold, items_of, next_row, request_item
-from ordain.ports.store import Operation
+from ordain.ports.sessions import ThreadChange, ThreadStatus
+from ordain.ports.store import Append, Operation
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.store_replay import held_to_ledger
 from ordain.runtime.transcript_replay import retell
+from ordain.runtime.upkeep import destroyed
 from ordain.server import Face, build_app
 from ordain.store.ledger import ledger_rows, standing_items
 from ordain.store.ledger_reads import SqliteLedger
@@ -97,6 +100,24 @@ async def test_a_session_that_was_talked_in_long_is_renamed_slice_by_slice(tmp_p
     ((named,),) = house.query("SELECT id FROM sessions WHERE id <> 's1'")
     assert house.query("SELECT DISTINCT session FROM runs ORDER BY session") == [(named,), ("s1",)]
     await house.kill()
+
+
+async def test_what_changed_in_the_commit_of_its_erasure_verifies(tmp_path: Path) -> None:
+    """A thread of which a turn said something in the same batch stands as it said, under the name that its session has since."""
+    async with House(tmp_path / "home") as house:
+        said, store = await house.say("tell me about cats"), house.ordain.store
+        ((epoch,),) = house.query("SELECT epoch FROM runs WHERE id = ?", said.run_id)
+        change = ThreadChange(id=1, session="s1", status=ThreadStatus.BLOCKED, at=2**50)
+        commits = store.writer.commits
+        erase = Operation(name="erase", args={"workspace": "default", "session": "s1", "at": 1})
+        _, begun = await asyncio.gather(
+            store.submit(Append(run=str(said.run_id), epoch=epoch, writes=(change,))), store.submit(erase), return_exceptions=False
+        )
+        assert store.writer.commits == commits + 1
+        assert await found(house) == ("equal", ["erased"])
+        await destroyed(house.ordain.runtime.services.upkeep, begun.seq)
+        assert house.query("SELECT status FROM threads") == [(ThreadStatus.BLOCKED,)]
+        assert await found(house) == ("equal", ["erased"])
 
 
 async def test_what_was_placed_anew_is_erased_and_verifies() -> None:

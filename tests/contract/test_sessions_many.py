@@ -290,12 +290,15 @@ def test_what_is_required_is_required(missing: str) -> None:
         Message.model_validate({name: value for name, value in GOOD.items() if name != missing})
 
 
-async def test_our_own_ids_are_reserved() -> None:
-    """A sender cannot pose as the assistant: ids that begin like ours are refused."""
+@pytest.mark.parametrize(
+    ("named", "code"), [({"id": "ordain:0:reply"}, "message_id_reserved"), ({"session": "erased:0"}, "session_id_reserved")]
+)
+async def test_our_own_ids_are_reserved(named: dict[str, str], code: str) -> None:
+    """A sender cannot pose as the assistant, nor go on with what was erased: ids that begin like ours are refused."""
     async with House() as house:
         with pytest.raises(InvalidRequest) as refused:
-            await house.send("hi", id="ordain:0:reply")
-        assert refused.value.code == "message_id_reserved"
+            await house.send("hi", **named)
+        assert refused.value.code == code
         assert house.query("SELECT count(*) FROM sessions") == [(0,)]
 
 

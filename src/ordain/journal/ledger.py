@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 
 import msgspec
 from msgspec import Struct
@@ -32,6 +33,10 @@ _LATER_WORDS = frozenset({"asked", "kept"})
 """What a ledger says nothing of before its row that says so: builds before left it out."""
 
 
+UNDER_WAY = b"under way"
+"""The value of what is being erased, slice by slice: it stands, and says nothing of itself before its last slice."""
+
+
 class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
     """One thing as it is now; ``value`` empty: it is no more, or at rest no more."""
 
@@ -44,6 +49,10 @@ class LedgerItem(Struct, frozen=True, gc=False, array_like=True):
     def no_more(self) -> LedgerItem:
         """It stands no more, or by another name."""
         return LedgerItem(self.what, self.name, b"")
+
+    def or_under_way(self, being_erased: object) -> LedgerItem:
+        """Itself; of what is being erased slice by slice that it is: its row says what it said before, or what it says since."""
+        return LedgerItem(self.what, self.name, UNDER_WAY) if being_erased else self
 
 
 class LedgerRow(Struct, frozen=True, gc=False):
@@ -70,10 +79,6 @@ def sealed(key: bytes | None, *parts: object) -> bytes:
     return blake2b(_ENCODER.encode(parts), key=key[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
 
 
-UNDER_WAY = b"under way"
-"""The value of what is being erased, slice by slice: it stands, and says nothing of itself before its last slice."""
-
-
 def run_item(run: str, identity: Sequence[object], first: bytes) -> LedgerItem:
     """A run is opened. ``identity`` is what its row says for good: parent, effect, index, root, workspace, session, thread, subject, flow, version, catalog, when.
 
@@ -98,6 +103,11 @@ def thread_item(name: tuple[str, str, int], row: Sequence[object], words: Sequen
     """Where a thread stands: ``row`` is status, run and when; ``words`` what it is about, what is asked, its slots, its last error."""
     workspace, session, number = name
     return LedgerItem(Thing.THREAD, (workspace, session, str(number)), fingerprint(*row), sealed(key, *words))
+
+
+def renamed_item(workspace: str, session: str, name: str) -> LedgerItem:
+    """A session was erased and has another name. However many threads it has, one item says it of all."""
+    return LedgerItem(Thing.RENAMED, (workspace, session, name), b"\x01")
 
 
 def request_item(workspace: str, request: str, run: str, digest: str, key: bytes | None) -> LedgerItem:
@@ -240,6 +250,9 @@ class LedgerFold:
     woken: dict[str, int] | None = None
     words: bool = False
     _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
+    _threads: dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]] = field(
+        default_factory=dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]]
+    )
 
     def take(self, row: LedgerRow) -> None:
         """The next row.
@@ -278,17 +291,30 @@ class LedgerFold:
             self.placed.get((name[0], name[1]), {}).pop(int(name[2]), None)
         elif item.what == Thing.PLACED:
             self.placed.setdefault((name[0], name[1]), {})[int(name[2])] = item.value, item.sealed
+        elif item.what == Thing.RENAMED:
+            self._rename((name[0], name[1]), (name[0], name[2]))
         elif not item.value or (self.words and item.what == Thing.REQUEST):
-            self._things.pop((item.what, *name), None)
+            self._of(item).pop((item.what, *name), None)
         else:
-            self._things[(item.what, *name)] = item.value, item.sealed
+            self._of(item)[(item.what, *name)] = item.value, item.sealed
+
+    def _of(self, item: LedgerItem) -> dict[tuple[str, ...], tuple[bytes, bytes]]:
+        """Where the thing is kept: a session's threads are together."""
+        return self._things if item.what != Thing.THREAD else self._threads.setdefault((item.name[0], item.name[1]), {})
+
+    def _rename(self, session: tuple[str, str], name: tuple[str, str]) -> None:
+        self._things.pop((Thing.SESSION, *session), None)
+        if threads := self._threads.pop(session, None):
+            self._threads[name] = {(Thing.THREAD, *name, key[-1]): (value, b"") for key, (value, _) in threads.items()}
+        if placed := self.placed.pop(session, None):
+            self.placed[name] = {seq: (cover, b"") for seq, (cover, _) in placed.items()}
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
         """What is other about one thing that stands; each is asked about once."""
         if not item.value or self._unsaid(item.what):
             return
         named = place(item.what, item.name)
-        known = self._things.pop((item.what, *item.name), None)
+        known = self._of(item).pop((item.what, *item.name), None)
         if known is None and item.value == UNDER_WAY and item.what == Thing.KEPT:
             return
         if known is None:
@@ -309,7 +335,7 @@ class LedgerFold:
 
     def missing(self) -> Iterator[Discrepancy]:
         """What nobody was asked about: it is on the ledger, and does not stand any more."""
-        for what, *name in self._things:
+        for what, *name in chain(self._things, *self._threads.values()):
             if self._unsaid(what):
                 continue
             yield Discrepancy(place(what, name), "on the ledger", GONE.get(what, "missing"))

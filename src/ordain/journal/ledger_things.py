@@ -10,7 +10,8 @@ class Thing(StrEnum):
     """What an item is about, and the parts of its name.
 
     ``run`` (id): how it was opened; ``rest`` (id): how it ended, or stopped; ``session`` (workspace, id): its head; ``thread`` (workspace, session,
-    number); ``asked`` (run): the request id that a run answers, which no row names; ``request`` (workspace, request id): the same in rows of builds before;
+    number); ``renamed`` (workspace, session, its name since): it was erased, and it, its threads and placed messages stand by that name, without words;
+    ``asked`` (run): the request id that a run answers, which no row names; ``request`` (workspace, request id): the same in rows of builds before;
     ``kept`` (run): what a run still says whose content was erased; ``account`` (hash of workspace and name); ``erased`` (workspace, subject);
     ``swept`` (class of content); ``placed`` (workspace, session, number of a message); ``mail`` (run, number): what no record of the run has taken yet;
     ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers`` (mail): from here on a ledger says these three,
@@ -23,6 +24,7 @@ class Thing(StrEnum):
     REST = "rest"
     SESSION = "session"
     THREAD = "thread"
+    RENAMED = "renamed"
     REQUEST = "request"
     ASKED = "asked"
     KEPT = "kept"

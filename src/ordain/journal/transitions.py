@@ -24,11 +24,14 @@ class Transition(Struct, frozen=True):
 
 OPENED = frozenset({Status.QUEUED, Status.READY})
 """What a run begins as: behind the unsettled turns of its thread, or at once."""
+NEXT_IN_THREAD = Transition("is next in its thread", frozenset({Status.QUEUED}), frozenset({Status.READY}))
+HAS_MAIL = Transition("has mail", frozenset({Status.WAITING}), frozenset({Status.READY}))
+"""These two befall a run by what others write; every other move is its holder's."""
 TRANSITIONS = (
-    Transition("is next in its thread", frozenset({Status.QUEUED}), frozenset({Status.READY})),
+    NEXT_IN_THREAD,
     Transition("is driven", frozenset({Status.READY, Status.WAITING}) | STOPPED, frozenset({Status.RUNNING})),
     Transition("waits", _GOING | STOPPED, frozenset({Status.WAITING})),
-    Transition("has mail", frozenset({Status.WAITING}), frozenset({Status.READY})),
+    HAS_MAIL,
     Transition("is put back, for the process may have died of another", frozenset({Status.RUNNING}), frozenset({Status.READY})),
     Transition("comes to its end", _GOING | STOPPED, SETTLED),
     Transition("cannot go on", frozenset({Status.QUEUED}) | _GOING | STOPPED, STOPPED),

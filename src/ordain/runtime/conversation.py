@@ -16,9 +16,9 @@ from ordain.contracts.conversation import ApprovalOpen, Message, MessageAnswer, 
 from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
-from ordain.ports.sessions import OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread
+from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread
 from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
-from ordain.ports.store import Arrive, MessageKey, Outcome
+from ordain.ports.store import Arrive, MessageKey, Outcome, StoredRun
 from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
 from ordain.runtime.consequences import Consequence, Consequences
@@ -67,6 +67,8 @@ class Conversation:
         """
         services = self._services
         message_id = message.message_id or services.clock.new_run_id()
+        if message.session_id.startswith(ERASED_SESSION):
+            raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
         if message_id.startswith(OUR_IDS):
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
         try:
@@ -207,6 +209,14 @@ class Conversation:
     async def threads(self, workspace: str, session: str) -> Sequence[Thread]:
         """A session's threads: every live one first, then the most recently touched."""
         return await self._services.sessions.threads(workspace, session, limit=THREADS_LISTED)
+
+    async def readable_run(self, workspace: str, session: str) -> StoredRun | None:
+        """A turn of the session that can be read, the latest first; each is read by itself, for a run may be long and the first one will do."""
+        for thread in await self.threads(workspace, session):
+            found = (await self._services.store.load((thread.run,))).get(thread.run)
+            if isinstance(found, StoredRun) and found.key:
+                return found
+        return None
 
     async def transcript(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """Entries after a number, in order; after -1 the last ones."""

@@ -367,8 +367,7 @@ class Runtime:
         row = await self.conversation.session(workspace, session)
         if row.key is None and row.id.startswith(ERASED_SESSION):
             return await self._again()
-        found = await self.services.store.load([thread.run for thread in await self.conversation.threads(workspace, session)])
-        stored = next((run for run in found.values() if isinstance(run, StoredRun) and run.key), None)
+        stored = await self.conversation.readable_run(workspace, session)
         note = NoteBody(by=by, action="erase", why=why)
         return await self._erased({"workspace": workspace, "session": session}, stored, f"session {session}", note)
 

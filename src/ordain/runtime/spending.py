@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 
 import msgspec
 
@@ -19,7 +20,7 @@ from ordain.ports.spending import SpendingRun, SpendingSearch
 DAY_US = 24 * 3600 * 1_000_000
 PAGE_RUNS = 100
 RUNS_MAX = 200_000
-GROUPS_MAX = 1000
+GROUPS_MAX = GROUPS_AT_ONCE = 1000
 OTHERS = "(others)"
 
 
@@ -127,7 +128,7 @@ async def spent(
             found.since, found.complete = max(found.since, page.oldest), False
             break
         await asyncio.sleep(0)
-    found.groups = _largest(found, groups_max)
+    found.groups = await largest(found, groups_max)
     return found
 
 
@@ -169,12 +170,18 @@ def agent_of(kinds: Kinds, opening: Record | None) -> str:
     return kinds.label(body).agent if isinstance(body, Started) else ""
 
 
-def _largest(found: SpentBetween, groups_max: int) -> dict[str, Sum]:
-    """Days in order, everything else by what it cost; the tail of very many as one."""
+async def largest(found: SpentBetween, groups_max: int) -> dict[str, Sum]:
+    """Days in order, everything else by what it cost; the tail of very many as one. Other work goes on between portions."""
     if found.by is By.DAY:
         return dict(sorted(found.groups.items()))
-    ordered = sorted(found.groups.items(), key=lambda item: (-item[1].usd_micros, -item[1].tokens, item[0]))
-    kept = dict(ordered[:groups_max])
-    for _, rest in ordered[groups_max:]:
+    groups, first, rest = iter(found.groups.items()), list[tuple[str, Sum]](), Sum()
+    while some := list(islice(groups, GROUPS_AT_ONCE)):
+        first = sorted([*first, *some], key=lambda item: (-item[1].usd_micros, -item[1].tokens, item[0]))
+        for _, small in first[groups_max:]:
+            rest.merge(small)
+        del first[groups_max:]
+        await asyncio.sleep(0)
+    kept = dict(first)
+    if len(found.groups) > groups_max:
         kept.setdefault(OTHERS, Sum()).merge(rest)
     return kept

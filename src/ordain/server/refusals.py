@@ -62,6 +62,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "message_not_found": HttpRefusal(404, "the session has no message of this number"),
     "message_id_reused": HttpRefusal(409, "the message id came before with another content"),
     "message_id_reserved": HttpRefusal(422, "message ids of this form are Ordain's own"),
+    "session_id_reserved": HttpRefusal(422, "session ids of this form are those of what was erased"),
     "conflicting_verbs": HttpRefusal(422, "`verb` and `verbs` name different verbs"),
     "beyond_head": HttpRefusal(409, "the session has fewer entries than that"),
     "timeout": HttpRefusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
@@ -144,7 +145,7 @@ BODY = (
 RAW = ("unsupported_media_type",)
 """What a body that is no JSON may meet beside its route's own."""
 
-CONVERSATION = ("message_id_reused", "message_id_reserved", "busy", "session_busy")
+CONVERSATION = ("message_id_reused", "message_id_reserved", "session_id_reserved", "busy", "session_busy")
 """What a message may be refused with, in whatever shape it comes."""
 
 

@@ -12,9 +12,10 @@ from ordain.ports.sessions import ThreadStatus, message_id
 
 APPROVAL_ROW = (
     "SELECT a.id, a.workspace, coalesce(r.id, ''), coalesce(o.id, ''), a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow,"
-    " a.asked_at, a.expires_at, a.state, a.decided_at, a.decided_by, a.granted, a.no FROM approvals a LEFT JOIN runs r ON r.no = a.run"
-    " LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session"
+    " a.asked_at, a.expires_at, a.state, a.decided_at, iif(u.key IS NULL, '', a.decided_by), a.granted, a.no FROM approvals a LEFT JOIN runs r ON r.no = a.run"
+    " LEFT JOIN subjects u ON u.no = r.subject LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session"
 )
+"""Without the key of its run's subject an approval names nobody who decided it, whether or not its row is emptied already."""
 _WAITS = "a.state = 'open' AND a.session <> 0"
 """What the index of threads that wait holds; a query says it in the same words."""
 ASKING = (ThreadStatus.WAITING_FOR_USER, ThreadStatus.WORKFLOW_PROPOSED)

@@ -18,7 +18,7 @@ import msgspec
 from ordain.contracts.approvals import AwaitedApproval
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
-from ordain.journal.records import ENCODER, Status
+from ordain.journal.records import ENCODER
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
@@ -27,6 +27,7 @@ from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
+from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
 RECENT_THREADS = 6
@@ -69,8 +70,12 @@ def thread_of(row: tuple[Any, ...], turns: tuple[str, ...] = (), awaiting: Await
 
 
 def read_threads(db: sqlite3.Connection, session: int, *, recent: int = RECENT_THREADS) -> list[Thread]:
-    """Threads with unsettled turns, latest first, then the most recently touched."""
-    return _threads(db, session, _unsettled(db, session), recent)
+    """Threads with unsettled turns, latest first, then the most recently touched; without its session's key a thread has no words."""
+    (keyed,) = db.execute(
+        "SELECT u.key IS NOT NULL FROM sessions s LEFT JOIN subjects u ON u.no = s.subject WHERE s.no = ?", (session,)
+    ).fetchone()
+    found = _threads(db, session, _unsettled(db, session), recent)
+    return found if keyed else [msgspec.structs.replace(thread, intent="", slots={}, last_error=None) for thread in found]
 
 
 def _unsettled(db: sqlite3.Connection, session: int) -> list[tuple[int, str, int]]:
@@ -359,7 +364,7 @@ def give_up_place(db: sqlite3.Connection, workspace: str, run: int, changes: Seq
     if following is None:
         return None
     db.execute("UPDATE turns SET state = 'live' WHERE run = ?", (following[0],))
-    db.execute("UPDATE runs SET status = ? WHERE no = ? AND status = ?", (Status.READY, following[0], Status.QUEUED))
+    db.execute(MADE_NEXT, (following[0],))
     db.execute(
         "UPDATE threads SET status = ?, run = ? WHERE session = ? AND id = ?", (ThreadStatus.IN_PROGRESS, following[1], session, thread)
     )

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, digest, entry_cover, entry_link
+from ordain.journal.ledger import erased_item
 from ordain.journal.records import STOPPED
 from ordain.ports.sessions import ERASED_SESSION
 from ordain.store.configuration_rows import drop_pin
-from ordain.store.ledger import LedgerDraft, of_subject
+from ordain.store.ledger import LedgerDraft
 from ordain.store.schema import RESTED
 
 _STOPPED = ", ".join(f"'{status}'" for status in sorted(STOPPED))
@@ -68,13 +69,13 @@ def rename_session(db: sqlite3.Connection, ledger: LedgerDraft, subject: int) ->
         found = db.execute("SELECT no FROM subjects WHERE workspace = ? AND id = ?", (workspace, subject_name(was, number))).fetchone()
         if found is None:
             continue
-        for item in of_subject(db, found[0]):
-            ledger.item(item.no_more)
+        ledger.item(erased_item(workspace, subject_name(was, number), 0).no_more)
         db.execute("UPDATE subjects SET id = ? WHERE no = ?", (subject_name(name, number), found[0]))
         ledger.subject(found[0])
         if found[0] != subject:  # erased before by a build that left the id
             _renamed(ledger, db.execute("UPDATE runs SET session = ? WHERE subject = ? RETURNING no", (name, found[0])))
     db.execute("UPDATE sessions SET id = ? WHERE no = ?", (name, no))
+    ledger.session_renamed(workspace, was, name, no)
     _renamed(ledger, db.execute(_AT_ONCE, (name, subject)))
     _drop_accounts(db, ledger, workspace, was)
     for version in drop_pin(db, workspace, was):
@@ -108,7 +109,7 @@ def _drop_accounts(db: sqlite3.Connection, ledger: LedgerDraft, workspace: str, 
 
 
 def rename_run(db: sqlite3.Connection, ledger: LedgerDraft, run: int, session: ErasedSession | None) -> int:
-    """Take a run's session's old name and its request id from it; returns how many rows that were."""
+    """Take a run's session's old name and its request id from it, and from what it asked to have approved; returns how many rows that were."""
     rows = 0
     for (workspace,) in db.execute("SELECT workspace FROM requests WHERE run = ? AND digest <> ''", (run,)).fetchall():
         ledger.request(workspace, f"erased:{run}")
@@ -118,6 +119,9 @@ def rename_run(db: sqlite3.Connection, ledger: LedgerDraft, run: int, session: E
     if session is not None:
         rows += db.execute("UPDATE runs SET session = ? WHERE no = ? AND session <> ?", (session.id, run, session.id)).rowcount
         ledger.run(run)
+    for (approval,) in db.execute("SELECT id FROM approvals WHERE run = ?", (run,)).fetchall():
+        ledger.approval(approval)
+        rows += 1
     return rows
 
 

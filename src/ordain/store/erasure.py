@@ -33,8 +33,14 @@ _AT_WORK = (
 _BESIDE = (
     "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
     "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
+    "UPDATE approvals SET decided_by = '' WHERE run = ? AND decided_by <> ''",
 )
-_RUNS, _ENTRIES = 0, 1
+_THREADS = (
+    "SELECT id, length(intent) + coalesce(length(slots), 0) + coalesce(length(last_error), 0) FROM threads"
+    " WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
+)
+_EMPTIED = "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session = ? AND id = ?"
+_RUNS_STAGE, _THREADS_STAGE, _ENTRIES_STAGE = 0, 1, 2
 On = tuple[sqlite3.Connection, LedgerDraft]
 """The open transaction, and what it says on the ledger."""
 
@@ -59,12 +65,9 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDr
     db.execute("UPDATE subjects SET key = NULL, erased_at = ? WHERE no = ? AND key IS NOT NULL", (at, subject))
     db.execute("INSERT OR IGNORE INTO erasures VALUES (?, ?)", (subject, at))
     db.execute("UPDATE sessions SET user = '' WHERE subject = ?", (subject,))
-    # Now and not in slices: a message that comes next begins under another key, and what it leaves in a thread is not to be erased.
-    db.execute(
-        "UPDATE threads SET intent = '', asked = NULL, slots = NULL, last_error = NULL WHERE session IN (SELECT no FROM sessions WHERE subject = ?)",
-        (subject,),
+    db.execute(  # now and not in slices: how many are asked counts
+        "UPDATE threads SET asked = NULL WHERE asked IS NOT NULL AND session IN (SELECT no FROM sessions WHERE subject = ?)", (subject,)
     )
-    db.execute("UPDATE approvals SET decided_by = '' WHERE decided_by <> '' AND run IN (SELECT no FROM runs WHERE subject = ?)", (subject,))
     forget_grants(db, subject)
     ledger.subject(subject)
     return Outcome(seq=subject, count=erase_subject(db, subject, at))
@@ -77,17 +80,22 @@ def erase_slice(on: On, subject: int, after: Reached | None) -> Slice:
     row = begun.fetchone()
     if row is None:
         return Slice(rows=0, after=None)
-    stage, first, second = (int(part) for part in after or (_RUNS, 0, -1))
+    stage, first, second = (int(part) for part in after or (_RUNS_STAGE, 0, -1))
     left, session = Allowance(), session_of(db, subject)
-    if stage == _RUNS:
+    if stage == _RUNS_STAGE:
         place = _erase_runs(on, (subject, session), (first, second), left, row[0])
         if place is not None:
-            return Slice(rows=left.changed, after=(_RUNS, *place))
-        first = 0
+            return Slice(rows=left.changed, after=(_RUNS_STAGE, *place))
+        stage, first = _THREADS_STAGE, 0
     if session is not None:
+        if stage == _THREADS_STAGE:
+            thread = _erase_threads(db, session, first, left)
+            if thread is not None:
+                return Slice(rows=left.changed, after=(_THREADS_STAGE, thread, -1))
+            first = 0
         last = _erase_entries(db, session, first, left)
         if last is not None:
-            return Slice(rows=left.changed, after=(_ENTRIES, last, -1))
+            return Slice(rows=left.changed, after=(_ENTRIES_STAGE, last, -1))
         link_again(db, ledger, session)
     db.execute("DELETE FROM erasures WHERE subject = ?", (subject,))
     return Slice(rows=left.changed, after=None)
@@ -143,6 +151,22 @@ def _erase_run(db: sqlite3.Connection, run: int, seq: int, left: Allowance, at: 
         left.rows -= db.execute(statement, (run,)).rowcount
     left.looks -= 1
     return None
+
+
+def _erase_threads(db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance) -> int | None:
+    """What threads of a session hold; the number of the last one where more are left. Their words count for no content: the entries that they come from do."""
+    rows = db.execute(_THREADS, (session.no, after, most := left.most)).fetchall()
+    emptied = list[tuple[int, int]]()
+    for number, size in rows:
+        after = number
+        left.look()
+        if size:
+            emptied.append((session.no, number))
+            left.take(size, counts=False)
+        if left.spent:
+            break
+    db.executemany(_EMPTIED, emptied)
+    return after if left.spent or (rows and len(rows) == most) else None
 
 
 def _erase_entries(db: sqlite3.Connection, session: ErasedSession, after: int, left: Allowance) -> int | None:

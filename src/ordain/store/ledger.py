@@ -17,7 +17,6 @@ from ordain.journal.ledger import (
     COVERS_WORDS,
     PACKED_COVERS,
     PACKED_COVERS_WORDS,
-    UNDER_WAY,
     LedgerItem,
     LedgerRow,
     account_item,
@@ -29,6 +28,7 @@ from ordain.journal.ledger import (
     in_rows,
     next_row,
     placed_item,
+    renamed_item,
     rest_item,
     run_item,
     session_item,
@@ -36,7 +36,7 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.store import sheets
-from ordain.store.ledger_words import begin_words, kept_now, request_now, requests_of, standing_words
+from ordain.store.ledger_words import begin_words, kept_now, request_now, standing_words
 from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
 from ordain.store.run_records import asking, read_opening
 
@@ -46,10 +46,11 @@ ALTER TABLE transcript ADD COLUMN marks BLOB;
 """
 """``marks`` of an entry are what its link of the second version covers of author and decision; NULL where it is of the first."""
 
+_BEING_ERASED = "r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL"
 _RUNS = (
     "SELECT r.id, p.id, r.parent_addr, r.child, o.id, r.workspace, coalesce(r.session, ''), CAST(coalesce(r.thread, 0) AS INTEGER), u.id,"
     " r.flow, r.flow_version, r.catalog, r.created_at, r.status, r.reason, r.ended_at, r.head_seq, r.no,"
-    " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL, r.resumes, r.resumes_at FROM runs r"
+    f" {_BEING_ERASED}, r.resumes, r.resumes_at FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent LEFT JOIN runs o ON o.no = r.root LEFT JOIN subjects u ON u.no = r.subject"
 )
 _REST = "SELECT id, status, reason, ended_at, head_seq, no FROM runs WHERE no = ?"
@@ -74,8 +75,8 @@ _LAST_RECORD = "SELECT chain FROM records WHERE run = ? ORDER BY seq DESC LIMIT 
 _COVERED = "SELECT seq, thread, run, channel, edits, timestamp_ms, attached, reason, anchor, size, through FROM transcript"
 _APPROVALS = (
     "SELECT a.id, a.workspace, r.id, o.id, a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow, a.asked_at, a.expires_at,"
-    " a.state, a.decided_at, a.granted, a.decided_by, u.key FROM approvals a LEFT JOIN runs r ON r.no = a.run LEFT JOIN runs o ON o.no = a.root"
-    " LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
+    f" a.state, a.decided_at, a.granted, a.decided_by, u.key, {_BEING_ERASED} FROM approvals a LEFT JOIN runs r ON r.no = a.run"
+    " LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
 )
 _GRANTS = (
     "SELECT g.id, g.workspace, g.principal, g.expires_at, g.uses_left, g.revoked_at, g.body, g.content, u.key FROM grants g"
@@ -135,10 +136,7 @@ def _grant(row: tuple[Any, ...]) -> LedgerItem:
 def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
     """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere. ``begins``: for a ledger that has no row yet."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
-        item = _run(db, row)
-        yield (
-            item if not row[18] else LedgerItem(item.what, item.name, UNDER_WAY)
-        )  # its row says what it said before, or what it says since
+        yield _run(db, row).or_under_way(row[18])
         yield _rest(db, (row[0], *row[13:18]))
         yield deaths_item(row[0], *row[19:21])
     yield from untaken_mail(db)
@@ -148,7 +146,7 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from (account_item(workspace, name, (tokens, usd)) for workspace, name, tokens, usd in db.execute(_ACCOUNTS))
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
-    yield from map(_approval, db.execute(f"{_APPROVALS} ORDER BY a.no"))
+    yield from (_approval(row).or_under_way(row[18]) for row in db.execute(f"{_APPROVALS} ORDER BY a.no"))
     yield from map(_grant, db.execute(_GRANTS))
 
 
@@ -250,8 +248,15 @@ class LedgerDraft:
         """An account was charged, given back to or dropped."""
         self._touched.append(("account", workspace, name))
 
+    def session_renamed(self, workspace: str, was: str, name: str, number: int) -> None:
+        """A session that is erased has another name: its threads and placed messages with it, however many there are. ``number`` is its row's."""
+        self._items.append(renamed_item(workspace, was, name))
+        for at, touched in enumerate(self._touched):  # in the same batch, under the name that it had
+            if touched[:3] == ("thread", workspace, was):
+                self._touched[at] = ("thread_number", number, touched[3])
+
     def subject(self, number: int) -> None:
-        """A subject's key was destroyed: all that was sealed with it is said again, without."""
+        """A subject's key was destroyed, and with it what its session says of its user. What else was sealed with it the slices say again, or a renaming."""
         self._touched.append(("subject", number))
 
     def approval(self, approval: str) -> None:
@@ -329,28 +334,7 @@ def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIt
     return [
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
-        *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", name)),
-        *requests_of(db, name),
-        *(_approval(row) for row in db.execute(f"{_APPROVALS} WHERE a.run IN (SELECT no FROM runs WHERE subject = ?)", name)),
         *(_grant(row) for row in db.execute(f"{_GRANTS} WHERE g.subject = ?", name)),
-        *_placed(db, name),
-    ]
-
-
-def _placed(db: sqlite3.Connection, subject: tuple[Any, ...]) -> Iterator[LedgerItem]:
-    """Every message that was placed anew in a session of the subject, as its row stands now; of its decision nothing."""
-    for no, workspace, session in db.execute("SELECT no, workspace, id FROM sessions WHERE subject = ?", subject).fetchall():
-        for seq, *columns in db.execute(f"{_COVERED} WHERE session = ? AND length(marks) > ?", (no, MARKS_BYTES)):
-            yield placed_item((workspace, session, seq), entry_cover(tuple(columns)), b"")
-
-
-def of_subject(db: sqlite3.Connection, subject: int) -> list[LedgerItem]:
-    """What stands of a subject by name, requests and accounts aside: its session with threads and placed messages, and that its key is destroyed."""
-    return [
-        *(erased_item(workspace, name, 0) for workspace, name in db.execute("SELECT workspace, id FROM subjects WHERE no = ?", (subject,))),
-        *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", (subject,))),
-        *(_thread(row) for row in db.execute(f"{_THREADS} WHERE s.subject = ?", (subject,))),
-        *_placed(db, (subject,)),
     ]
 
 

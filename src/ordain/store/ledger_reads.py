@@ -82,6 +82,7 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "words, and their subject was erased",
         (
             "SELECT s.id, t.id FROM threads t JOIN sessions s ON s.no = t.session JOIN subjects u ON u.no = s.subject WHERE u.key IS NULL"
+            " AND s.subject NOT IN (SELECT subject FROM erasures)"
             " AND (t.intent <> '' OR t.asked IS NOT NULL OR t.slots IS NOT NULL OR (t.last_error IS NOT NULL AND t.touched_at < u.erased_at))"
         ),
     ),

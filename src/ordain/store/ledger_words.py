@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from ordain.errors import JournalCorrupt
-from ordain.journal.ledger import COVERS_WORDS, UNDER_WAY, LedgerItem, asked_item, kept_item, request_item
+from ordain.journal.ledger import COVERS_WORDS, LedgerItem, asked_item, kept_item, request_item
 from ordain.store.run_records import asking, read_records
 
 _REQUESTS = (
-    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, q.request_id = 'erased:' || q.run FROM requests q"
+    "SELECT q.workspace, q.request_id, coalesce(r.id, ''), q.digest, u.key, q.request_id = 'erased:' || q.run,"
+    " r.subject IN (SELECT subject FROM erasures) AND u.key IS NULL FROM requests q"
     " LEFT JOIN runs r ON r.no = q.run LEFT JOIN subjects u ON u.no = r.subject"
 )
 _REQUEST = f"{_REQUESTS} WHERE q.workspace = ? AND q.request_id = ?"
-_OF_SUBJECT = f"{_REQUESTS} WHERE r.subject = ?"
 _ERASED_RUNS = (
     "SELECT r.no, r.id, r.subject IN (SELECT subject FROM erasures) FROM runs r JOIN subjects u ON u.no = r.subject WHERE u.key IS NULL"
 )
@@ -29,10 +29,8 @@ def standing_words(db: sqlite3.Connection, *, named: bool) -> Iterator[LedgerIte
     if named:
         yield from (request_item(*row[:5]) for row in db.execute(_REQUESTS))
         return
-    yield from map(_request, db.execute(_REQUESTS))
-    for row in db.execute(f"{_ERASED_RUNS} ORDER BY r.no"):
-        item = _kept(db, row)
-        yield LedgerItem(item.what, item.name, UNDER_WAY) if row[2] else item  # slices take what it says, one by one
+    yield from (_request(row).or_under_way(row[6]) for row in db.execute(_REQUESTS))
+    yield from (_kept(db, row).or_under_way(row[2]) for row in db.execute(f"{_ERASED_RUNS} ORDER BY r.no"))
 
 
 def begin_words(db: sqlite3.Connection) -> Iterator[LedgerItem]:
@@ -47,18 +45,13 @@ def request_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerIte
     return [_request(row) for row in db.execute(_REQUEST, name)]
 
 
-def requests_of(db: sqlite3.Connection, subject: tuple[Any, ...]) -> Iterator[LedgerItem]:
-    """Those that runs of a subject answer."""
-    return map(_request, db.execute(_OF_SUBJECT, subject))
-
-
 def kept_now(db: sqlite3.Connection, run: tuple[Any, ...]) -> list[LedgerItem]:
     """What a run still says whose content was erased; nothing of any other."""
     return [_kept(db, row) for row in db.execute(f"{_ERASED_RUNS} AND r.no = ?", run)]
 
 
 def _request(row: tuple[Any, ...]) -> LedgerItem:
-    workspace, request, run, digest, key, erased = row
+    workspace, request, run, digest, key, erased, _ = row
     return asked_item(run, workspace, (request, digest), key, erased=erased == 1)
 
 

@@ -37,10 +37,12 @@ _ADD = (
 )
 _UNFINISHED = "FROM items WHERE (state = 'removed' OR state = 'staged') AND (state = 'removed' OR ? IN ('*', id))"
 """The first condition is the index's own."""
-_EMPTY = (
+_EMPTIED = (
     "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', digest = '',"
-    " removed_at = ?, removed_by = ? WHERE no = ?"
+    " removed_at = ?, removed_by = ?"
 )
+_EMPTY = f"{_EMPTIED} WHERE no = ?"
+_OF_SUBJECT = "subject = ? AND state <> 'gone'"
 
 
 def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
@@ -216,13 +218,13 @@ def vectors(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
 
 def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
     """What the subject's runs wrote into the library is kept no longer; part of ``erase``, one commit with everything else of the subject."""
-    rows = db.execute(
-        "SELECT no, workspace, iif(state = 'kept', passages, 0) FROM items WHERE subject = ? AND state <> 'gone'", (subject,)
+    kept = db.execute(
+        f"SELECT workspace, sum(iif(state = 'kept', passages, 0)) FROM items WHERE {_OF_SUBJECT} GROUP BY workspace",  # noqa: S608 - constants
+        (subject,),
     ).fetchall()
-    for no, workspace, passages in rows:
-        db.execute(_EMPTY, (at, "erased", no))
+    for workspace, passages in kept:
         _count(db, workspace, passages=-passages)
-    return len(rows)
+    return db.execute(f"{_EMPTIED} WHERE {_OF_SUBJECT}", (at, "erased", subject)).rowcount
 
 
 LIBRARY_OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.ledger import run_item
 from ordain.journal.records import Record, Status, content_class
-from ordain.journal.transitions import SOURCES
 from ordain.ports.writes import NewRun, RowTable
 from ordain.store.ledger import LedgerDraft
 from ordain.store.run_records import asking, read_opening
@@ -19,10 +18,6 @@ from ordain.store.tables import RowTables
 
 NUMBERS_KEPT = 5_000
 """How many runs' row numbers are remembered, 300 bytes each; they are found again by id."""
-FROM = {
-    target: "(" + (" OR ".join(f"status = '{source}'" for source in sorted(sources)) or "0") + ")" for target, sources in SOURCES.items()
-}
-"""The condition under which a row's status may become each. No list: for one of three, SQLite fills a table each time it writes a run."""
 
 
 class UnitRefused(Exception):

@@ -19,7 +19,8 @@ from ordain.store.run_records import asking, read_records
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
 from ordain.store.slices import SliceUnit
-from ordain.store.transaction import FROM, RunNumbers, Transaction, UnitRefused, check_moved
+from ordain.store.statuses import FROM
+from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 from ordain.store.writes import write
 
 _SUSPENDED_FOR_NOTHING = (

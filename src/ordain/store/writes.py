@@ -9,7 +9,6 @@ from typing import Any
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.ledger import config_item
-from ordain.journal.records import Status
 from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.writes import (
@@ -35,11 +34,11 @@ from ordain.store.configuration_rows import put_config
 from ordain.store.conversation import add_entry, change_threads, close_question, place_again, session_number, take_place, take_place_again
 from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
+from ordain.store.statuses import MADE_READY
 from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
 
 _MAIL = "INSERT OR IGNORE INTO mailbox(run, kind, addr, key, body, at) VALUES (?,?,?,?,?,?)"
-_MADE_READY = f"UPDATE runs SET status = '{Status.READY}' WHERE no = ? AND status = '{Status.WAITING}'"  # noqa: S608 - constants
 
 
 def write(transaction: Transaction, of: RunNumbers, writes: Sequence[Write]) -> None:
@@ -109,7 +108,7 @@ def _mail(transaction: Transaction, _: RunNumbers, some: Sequence[NewMail]) -> N
         put = transaction.db.execute(_MAIL, (number, mail.kind, mail.addr, mail.key, mail.body, mail.at))
         if put.rowcount:  # of what has come before nothing is said again
             transaction.ledger.mail(put.lastrowid or 0)
-    transaction.db.executemany(_MADE_READY, [(number,) for number in numbers])
+    transaction.db.executemany(MADE_READY, [(number,) for number in numbers])
     transaction.touched += [mail.run for mail in some]
 
 

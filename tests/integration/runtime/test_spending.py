@@ -19,7 +19,7 @@ from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelReply
 from ordain.ports.spending import SpendingPage, SpendingSearch
-from ordain.runtime.spending import DAY_US, OTHERS, By, SpendingSpan, SpentBetween, Sum, day_of, spent
+from ordain.runtime.spending import DAY_US, GROUPS_AT_ONCE, OTHERS, By, SpendingSpan, SpentBetween, Sum, day_of, largest, spent
 from ordain.settings import load_settings
 from tests.integration.runtime.test_gateway import HEDGED, Model
 from tests.integration.runtime.test_gateway import house as hedging_house
@@ -162,6 +162,25 @@ async def test_the_tail_of_many_groups_keeps_all_that_it_says(tmp_path: Path) ->
     for one in short.groups.values():
         summed.merge(one)
     assert summed == whole.total == short.total
+
+
+async def test_many_groups_hold_nobody_up() -> None:
+    """Others get their turn after each portion of them, and what is kept is what ranking all at once keeps."""
+    groups = {f"s{n}": Sum(attempts=1, tokens=n % 7, usd_micros=n * 7919 % 501) for n in range(5 * GROUPS_AT_ONCE)}
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    going = asyncio.ensure_future(others())
+    kept = await largest(SpentBetween(by=By.SESSION, since=0, until=1, groups=dict(groups)), 10)
+    going.cancel()
+    assert turns >= 5
+    assert list(kept) == [*sorted(groups, key=lambda name: (-groups[name].usd_micros, -groups[name].tokens, name))[:10], OTHERS]
+    assert sum(one.attempts for one in kept.values()) == len(groups)
 
 
 class Damaged:

@@ -324,6 +324,7 @@ BAD: dict[str, tuple[str | bytes, int, str]] = {
     "a session": ('{"text_input": "hi", "session_id": "a b"}', 422, "invalid_request"),
     "a long text": (json.dumps({"text_input": "x" * 32_001}), 422, "invalid_request"),
     "an id of ours": ('{"text_input": "hi", "message_id": "ordain:1"}', 422, "message_id_reserved"),
+    "a session that was erased": ('{"text_input": "hi", "session_id": "erased:1"}', 422, "session_id_reserved"),
     "bytes": (b'{"text_input": "hi"}', 415, "unsupported_media_type"),
     "many values": (json.dumps({"text_input": "hi", "pad": [[]] * BODY_VALUES}), 413, "too_many_values"),
     "a large frame": (json.dumps({"text_input": "hi", "pad": "x" * BODY_BYTES}), 413, "too_large"),

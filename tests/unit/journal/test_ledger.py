@@ -25,6 +25,7 @@ from ordain.journal.ledger import (
     kept_item,
     next_row,
     placed_item,
+    renamed_item,
     request_item,
     rest_item,
     run_item,
@@ -159,6 +160,20 @@ def test_the_first_link_is_asked_for_until_the_last_one_fixes_it() -> None:
     assert other(rows([opened]), run_item("r", ("w",), b"")) == []
     assert other(rows([opened]), run_item("r", ("w",), b"other")) == ["run r"]
     assert other(rows([opened]), run_item("r", ("v",), b"")) == ["run r"]
+
+
+def test_a_session_that_was_renamed_stands_by_its_name_of_now() -> None:
+    """With its threads and placed messages, whose words are gone; what begins under the old name is another's."""
+    was = [session_item("w", "s", (1,), "Ada", KEY), *(thread_item(("w", "s", n), (n,), ("about tea",), KEY) for n in (1, 2))]
+    others = [session_item("w", "t", (1,), "Bo", KEY), thread_item(("w", "t", 1), (1,), ("about tea",), KEY)]
+    now = [session_item("w", "e", (1,), "", None), *(thread_item(("w", "e", n), (n,), ("",), None) for n in (1, 2))]
+    ledger = rows([*was, *others, placed_item(("w", "s", 3), b"a", b"b")], [renamed_item("w", "s", "e"), now[0]])
+    assert other(ledger, *others, *now) == []
+    assert other(ledger, *others, *now[:2]) == ["thread 2 of session e in w"]
+    assert other(ledger, *others, now[0], *was[1:]) == [f"thread {n} of session {name} in w" for name in "se" for n in (1, 2)]
+    assert folded(ledger).placed == {("w", "e"): {3: (b"a", b"")}}
+    again = [session_item("w", "s", (2,), "Ada", KEY), thread_item(("w", "s", 1), (5,), ("about rain",), KEY)]
+    assert other([*ledger, next_row((ledger[-1].no, ledger[-1].chain), again)], *others, *now, *again) == []
 
 
 def test_sweeps_and_placings_are_told_of() -> None:

@@ -6,10 +6,13 @@ import sqlite3
 
 import pytest
 
+from ordain.journal.ledger import LedgerFold, items_of
 from ordain.ports.upkeep import Slice
+from ordain.store.approvals import SqliteApprovals
 from ordain.store.erasure import begin_erasure, erase_begun, erase_slice
-from ordain.store.ledger import LedgerDraft
+from ordain.store.ledger import LedgerDraft, begin_ledger, ledger_rows, standing_items
 from ordain.store.schema import prepare
+from ordain.store.sessions import SqliteSessions
 from ordain.store.slices import SLICE_BYTES, SLICE_ROWS
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.shapes.stored_journal import journal_of
@@ -45,6 +48,73 @@ def test_an_erasure_looks_through_no_table(db: sqlite3.Connection) -> None:
     assert len(statements) > 20
     looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
     assert [look for look in looks if look.startswith("SCAN") and look not in {"SCAN CONSTANT ROW", "SCAN erasures"}] == []
+
+
+def talked(db: sqlite3.Connection, turns: int) -> None:
+    """A session in which so many turns have ended: each with a thread, a request id and something approved."""
+    filled(db, runs=turns, records=1)
+    said(db, session=1, subject=1, entries=turns)
+    db.executemany("INSERT INTO threads VALUES (1, ?, 'done', 'said', ?, NULL, '{}', NULL, 1)", [(n, f"r{n}") for n in range(1, turns + 1)])
+    db.executemany("INSERT INTO requests VALUES ('w', ?, 'digest', ?)", [(f"q{n}", n) for n in range(1, turns + 1)])
+    db.executemany(
+        "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, digest, workflow, asked_at, expires_at, state,"
+        " decided_at, decided_by, granted) VALUES (?, 'w', ?, ?, 1, 1, ?, 'call', 'notify', 'd', '', 1, 2, 'approved', 1, 'ben', '')",
+        [(f"a{n}", n, n, n) for n in range(1, turns + 1)],
+    )
+
+
+def standing(db: sqlite3.Connection) -> LedgerFold:
+    """What the ledger says has to stand, after it was held to what does."""
+    fold = LedgerFold()
+    for row in ledger_rows(db):
+        fold.take(row)
+    assert [found for item in standing_items(db) for found in fold.differing(item)] == []
+    assert list(fold.missing()) == []
+    return fold
+
+
+def test_the_first_commit_does_not_grow_with_what_there_is(db: sqlite3.Connection) -> None:
+    """However long a session was talked in, the commit that ends all reading of it changes as many rows, and says as much on the ledger."""
+
+    def costs(turns: int) -> tuple[int, int]:
+        one = sqlite3.connect(":memory:", isolation_level=None)
+        prepare(one)
+        talked(one, turns)
+        ledger, before = LedgerDraft(), one.total_changes
+        begin_erasure(one, {"workspace": "w", "session": "s1", "at": 1}, ledger)
+        changed = one.total_changes - before
+        ledger.write(one)
+        (row,) = one.execute("SELECT items FROM ledger ORDER BY no DESC LIMIT 1").fetchone()
+        return changed, len(items_of(row))
+
+    assert costs(300) == costs(3)
+
+
+def test_a_session_is_erased_under_its_ledger(db: sqlite3.Connection) -> None:
+    """After the first commit and after each slice the ledger holds; no slice changes more than its rows, and in the end no word and no name is left."""
+    talked(db, 400)
+    begin_ledger(db, 1)
+    standing(db)
+    ledger = LedgerDraft()
+    begin_erasure(db, {"workspace": "w", "session": "s1", "at": 1}, ledger)
+    ledger.write(db)
+    standing(db)
+    after, most = None, 0
+    while True:
+        before = db.total_changes
+        after = erase_slice((db, ledger), 1, after).after
+        most = max(most, db.total_changes - before)
+        ledger.write(db)
+        standing(db)
+        if after is None:
+            break
+    assert most <= SLICE_ROWS + 8
+    assert db.execute("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL").fetchone() == (
+        0,
+    )
+    assert db.execute("SELECT count(*) FROM approvals WHERE decided_by <> ''").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM requests WHERE request_id NOT LIKE 'erased:%'").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("rows", [False, True])
@@ -111,4 +181,22 @@ def test_nobody_reads_what_is_not_destroyed_yet() -> None:
     assert [record.chain for record in stored.records] == [record.chain for record in before.records]
     journal_of(store)
     assert store.query("SELECT count(*) FROM journal WHERE body IS NOT NULL") == [(3,)]
+    store.close()
+
+
+async def test_nobody_reads_of_a_session_what_is_not_destroyed_yet() -> None:
+    """With the key gone no thread says what it was about, and no approval who decided it."""
+    store = SqliteStore(None, StoreOptions(holder="test", lock=False))
+    talked(store._db, 2)
+
+    async def words() -> list[tuple[str, str]]:
+        (session,) = await SqliteSessions(store).sessions("w", limit=9, before=None)
+        threads = await SqliteSessions(store).threads("w", session.id, limit=9)
+        approvals = await SqliteApprovals(store).approvals("w", states=(), session="", limit=9, before=None)
+        return [*((thread.intent, str(thread.slots)) for thread in threads), *((row.decided_by, "") for row in approvals)]
+
+    assert await words() == [("said", "{}")] * 2 + [("ben", "")] * 2
+    begin_erasure(store._db, {"workspace": "w", "session": "s1", "at": 1}, LedgerDraft())
+    assert await words() == [("", "{}")] * 2 + [("", "")] * 2
+    assert store.query("SELECT count(*) FROM threads WHERE intent = 'said'") == [(2,)]
     store.close()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ordain.journal.records import Status
+from ordain.journal.transitions import NEXT_IN_THREAD
 from ordain.ports.sessions import ThreadChange, ThreadStatus
 from ordain.ports.writes import NewPlace
 from ordain.runtime.streams import SessionKey
@@ -61,8 +61,7 @@ def give_up_place(transaction: UnitAtWork, run: str, changes: Sequence[ThreadCha
 def _begin(transaction: UnitAtWork, name: SessionKey, turn: KeptPlace) -> None:
     rows = transaction.rows
     _put(rows, name, replace(turn, state="live"))
-    if transaction.row(turn.run).run.status is Status.QUEUED:
-        transaction.change(turn.run, status=Status.READY)
+    transaction.befalls(turn.run, NEXT_IN_THREAD)
     thread = rows.threads.get(name, {}).get(turn.thread)
     if thread is not None:
         put_thread(rows, name, replace(thread, status=ThreadStatus.IN_PROGRESS, run=turn.run))

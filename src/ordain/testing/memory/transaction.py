@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ordain.errors import ConfigurationError, JournalCorrupt, RunLost
 from ordain.journal.records import Record, Status
+from ordain.journal.transitions import Transition
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import NewRun, RowTable
 from ordain.testing.memory.rows import KeptRun, MemoryRows
@@ -49,6 +50,12 @@ class UnitAtWork:
         """Put a run's columns."""
         row = self.row(run)
         self.rows.runs[run] = replace(row, run=replace(row.run, **columns))
+
+    def befalls(self, run: str, move: Transition) -> None:
+        """The move befalls a run, where that stands so that it may."""
+        (target,) = move.targets
+        if self.row(run).run.status in move.sources:
+            self.change(run, status=target)
 
     def append(self, run: str, records: tuple[Record, ...]) -> None:
         """Put records behind a run's own."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ordain.contracts.approvals import Grant
 from ordain.errors import RunLost
-from ordain.journal.records import Status
+from ordain.journal.transitions import HAS_MAIL
 from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.store import Mail
@@ -92,14 +92,13 @@ def _question(transaction: UnitAtWork, _: Of, question: ClosedQuestion) -> None:
 
 def _mail(transaction: UnitAtWork, _: Of, new: NewMail) -> None:
     """What a run has mail for it does not wait for any longer, whichever it is: whoever drives it looks."""
-    row, box = transaction.row(new.run), transaction.rows.mailbox.get(new.run, ())
+    box = transaction.rows.mailbox.get(new.run, ())
     new.key.encode()  # text that no store can hold is refused by every one of them
     if all(there.mail.key != new.key for there in box):
         number = transaction.rows.number("mail")
         mail = Mail(id=number, kind=new.kind, key=new.key, addr=new.addr, body=new.body, at=new.at)
         transaction.rows.mailbox[new.run] = (*box, MailRow(mail))
-    if row.run.status is Status.WAITING:
-        transaction.change(new.run, status=Status.READY)
+    transaction.befalls(new.run, HAS_MAIL)
     transaction.runs[new.run] = None
 
 

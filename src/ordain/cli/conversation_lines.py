@@ -31,6 +31,8 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 ABOUT_CHARS = 60
 TURNS_SHOWN = 4
 EMPTY = ScreenLine(text="")
+WITHIN = " " * 10
+"""Before what is left of a line of an approval: no line of code's words begins so far in, so a value makes none."""
 
 
 def one_line(text: str, columns: int = ABOUT_CHARS) -> str:
@@ -50,11 +52,11 @@ def header_lines(header: str) -> list[ScreenLine]:
     ]
 
 
-def words(text: str, columns: int) -> list[ScreenLine]:
-    """Foreign text, broken to fit; of the lines that come of it none looks like a header's."""
+def words(text: str, columns: int, within: str = "") -> list[ScreenLine]:
+    """Foreign text, broken to fit; of the lines that come of it none looks like a header's. What is left of a line stands behind ``within``."""
     found: list[ScreenLine] = []
     for line in cleaned(text).strip("\n").split("\n"):
-        parts = wrapped(line, columns - len(QUOTE))
+        parts = wrapped(line, columns - len(QUOTE), within)
         found += [ScreenLine(text=f"{QUOTE}{part}" if imitates(part) else part) for part in parts]
     return found
 
@@ -79,7 +81,7 @@ def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: b
             return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
         case ApprovalEvent(text=text, approval=approval, tier=tier):
             asks = ScreenLine(text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD)
-            return [*about, asks, *words(text, columns), notice(f"approval {one_line(approval)[1:-1]}"), EMPTY]
+            return [*about, asks, *words(text, columns, WITHIN), notice(f"approval {one_line(approval)[1:-1]}"), EMPTY]
         case SaidEvent(text=text):
             return [*words(text, columns), EMPTY]
         case MessageEvent() if not mine:

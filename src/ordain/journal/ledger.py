@@ -56,6 +56,8 @@ class Thing(StrEnum):
     GRANT = "grant"
 
 
+_LISTED = frozenset({"approval", "grant"})
+"""What is listed in the order in which it came: a face shows that, and a ledger has it."""
 _LATER = frozenset({"mail", "deaths"})
 """What a ledger says nothing of before its row that says so: builds before left it out."""
 
@@ -253,6 +255,8 @@ class LedgerFold:
     placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
     woken: dict[str, int] | None = None
     _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
+    _came: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
+    _reached: dict[str, int] = field(default_factory=dict[str, int])
 
     def take(self, row: LedgerRow) -> None:
         """The next row.
@@ -292,9 +296,11 @@ class LedgerFold:
             self._things.pop((item.what, *name), None)
         else:
             self._things[(item.what, *name)] = item.value, item.sealed
+            if item.what in _LISTED:
+                self._came.setdefault((item.what, *name), len(self._came))
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
-        """What is other about one thing that stands; each is asked about once."""
+        """What is other about one thing that stands; each is asked about once, and what is listed in the order of its list."""
         if not item.value or (self.woken is None and item.what in _LATER):
             return
         place = _place(item.what, item.name)
@@ -302,6 +308,11 @@ class LedgerFold:
         if known is None:
             yield Discrepancy(place, "nothing on the ledger", _THERE.get(item.what, "is there"))
             return
+        if item.what in _LISTED:
+            came, before = self._came[(item.what, *item.name)], self._reached.get(item.what, -1)
+            self._reached[item.what] = max(came, before)
+            if came < before:
+                yield Discrepancy(place, "listed as it came", "listed behind what came later")
         if item.value == UNDER_WAY:
             return
         if known[0] != item.value:

@@ -142,7 +142,7 @@ def standing_items(db: sqlite3.Connection) -> Iterator[LedgerItem]:
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
     yield from map(_approval, db.execute(f"{_APPROVALS} ORDER BY a.no"))
-    yield from (grant_item(row[0], row[1:]) for row in db.execute(_GRANTS))
+    yield from (grant_item(row[0], row[1:]) for row in db.execute(f"{_GRANTS} ORDER BY no"))
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:

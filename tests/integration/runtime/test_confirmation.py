@@ -80,7 +80,9 @@ async def test_the_header_says_what_rests_on_an_unconfirmed_declaration(tmp_path
 async def test_a_yes_to_code_that_was_changed_counts_no_more(tmp_path: Path) -> None:
     """Nobody had confirmed it and nobody has confirmed what it is now: what somebody said yes to does not run, and a yes to what has not changed does."""
     settings = home(tmp_path)
-    sends = CODE.replace('effect="read"', 'effect="send"').replace("text: str", "text: str, times: int = 1")
+    sends = "from ordain.contracts.verbs import ArgumentRole\n" + CODE.replace(
+        'effect="read"', 'effect="send", arguments={{"text": ArgumentRole.CONTENT}}'
+    )
     file = tmp_path / "verbs" / "count_letters.py"
     file.write_text(sends.format(times=1), encoding="utf-8")
     async with Ordain(settings) as ordain:
@@ -88,8 +90,10 @@ async def test_a_yes_to_code_that_was_changed_counts_no_more(tmp_path: Path) -> 
         for times, runs in ((2, False), (2, True)):
             request = VerbRequest(verb_id="count.letters", payload={"text": "abc"})
             accepted = await ordain.runtime.accept(request, "local:ada", waits=True)
-            while not (found := await desk.listed("default")):
-                await asyncio.sleep(0.01)
+            for _ in range(1000):
+                if found := await desk.listed("default"):
+                    break
+                await asyncio.sleep(0.02)
             file.write_text(sends.format(times=times), encoding="utf-8")
             assert (await ordain.reload()).ok
             assert ordain.catalog.unconfirmed == {"count.letters"}

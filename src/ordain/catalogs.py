@@ -145,5 +145,6 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         workflow_verbs=dict(settings.workflows.verbs),
         unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
         unconfirmed=list(registry.unconfirmed),
+        declarations=dict(registry.declarations),
     )
     return Catalog(data, {table.digest: table.encoded}.get)

@@ -1,11 +1,13 @@
 """What holds each column of the store's tables to what was written: the law that a new column has to be put under.
 
 ``LEDGER``: the ledger's items or rows. ``CHAIN``: digests and links of a journal or transcript. ``DERIVED``: it repeats what is under one of those, and is
-compared. What is under none is ``IMMATERIAL``, with the reason why: no face shows it as something that happened, and nothing that did hangs on it.
+compared. What is under none is ``Unseen``: whatever it says, no face that tells what happened says anything else, nor in another order; with the reason why.
+Or it is ``Apart``: a face of its own shows it, as something that is so now and no record of what happened.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -17,17 +19,34 @@ class Held(Enum):
     DERIVED = "derived"
 
 
-LEDGER, CHAIN, DERIVED = Held.LEDGER, Held.CHAIN, Held.DERIVED
-LEASE = "who drives a run now: each start writes it anew, and a wrong one is fenced, not believed"
-CLOCK = "when an engine was at work, for the time that runs lose; what a run lost stands in its journal"
-PROGRESS = "how far housekeeping got; gone, it begins anew. What it destroyed is on the ledger"
-NUMBER = "a row's own number, by which its order is kept; what other rows say of it is under the ledger by id"
-OUTBOX = "nothing delivers or shows it; the words stand in the run's record and its transcript"
-LIBRARY = "what is remembered, and no record of what happened: what a run was given of it stands in its journal"
-ACCESS = "who may come in, and no record of what happened: restoring revokes it, and `ordain token list` is its face"
-SAID = "an engine's own note, read by the next"
+@dataclass(frozen=True)
+class Unseen:
+    """Nobody can see it: why."""
 
-COLUMNS: dict[str, dict[str, Held | str]] = {
+    why: str
+
+
+@dataclass(frozen=True)
+class Apart:
+    """It is no record of what happened: why. ``faces`` are the addresses that show it."""
+
+    why: str
+    faces: tuple[str, ...]
+
+
+LEDGER, CHAIN, DERIVED = Held.LEDGER, Held.CHAIN, Held.DERIVED
+LEASE = Unseen("who drives a run now: each start writes it anew, and a wrong one is fenced, not believed")
+CLOCK = Unseen("when an engine was at work, for the time that runs lose; what a run lost stands in its journal")
+PROGRESS = Unseen("how far housekeeping got; gone, it begins anew. What it destroyed is on the ledger")
+NUMBER = Unseen("a row's own number, which keeps rows together in the file; their order is that of a column under the ledger or a chain")
+OUTBOX = Unseen("nothing delivers or shows it; the words stand in the run's record and its transcript")
+SAID = Unseen("an engine's own note, read by the next")
+LIBRARY = Apart(
+    "what is remembered, and no record of what happened: what a run was given of it stands in its journal", ("/docs", "/memory", "/docs/")
+)
+ACCESS = Apart("who may come in, and no record of what happened: restoring revokes it", ("/tokens", "/tokens/audit"))
+
+COLUMNS: dict[str, dict[str, Held | Unseen | Apart]] = {
     "ledger": dict.fromkeys(("no", "items", "chain"), LEDGER),
     "engine": dict.fromkeys(("one", "epoch", "holder", "since"), LEASE),
     "subjects": {"no": DERIVED, "workspace": DERIVED, "id": LEDGER, "key": CHAIN, "erased_at": LEDGER},
@@ -44,13 +63,13 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
         "run": CHAIN,
         "reason": DERIVED,
         "pos": NUMBER,
-        "payload": "a body that lies apart; of a row with a body of its own nobody reads it. Held to the record where it is read",
+        "payload": Unseen("a body that lies apart; of a row with a body of its own nobody reads it. Held to the record where it is read"),
     },
     "sheets": {"pos": NUMBER, "run": CHAIN, "seq": CHAIN, "settled": DERIVED, "records": CHAIN},
     "payloads": {
         **dict.fromkeys(("id", "workspace", "subject", "class", "digest"), DERIVED),
         "bytes": CHAIN,
-        "erased_at": "when its bytes went, for nobody: that they went is on the ledger",
+        "erased_at": Unseen("when its bytes went, for nobody: that they went is on the ledger"),
     },
     "mailbox": {
         **dict.fromkeys(("id", "run", "kind", "addr", "key", "body", "at"), LEDGER),
@@ -68,7 +87,9 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
     "threads": dict.fromkeys(("session", "id", "status", "intent", "run", "asked", "slots", "last_error", "touched_at"), LEDGER),
     "turns": {
         **dict.fromkeys(("run", "id", "session", "thread", "state"), DERIVED),
-        "counts": "whether a turn takes up room in its session while it is at work; what was decided by it stands in the decision's facts",
+        "counts": Unseen(
+            "whether a turn takes up room in its session while it is at work; what was decided by it stands in the decision's facts"
+        ),
     },
     "transcript": {
         **dict.fromkeys(("session", "seq", "kind", "at", "thread", "run", "channel", "message_id", "edits", "timestamp_ms"), CHAIN),
@@ -81,15 +102,15 @@ COLUMNS: dict[str, dict[str, Held | str]] = {
     "approvals": {
         **dict.fromkeys(("id", "workspace", "run", "root", "addr", "session", "thread", "subject", "tier", "digest", "workflow"), LEDGER),
         **dict.fromkeys(("asked_at", "expires_at", "state", "decided_at", "decided_by", "granted"), LEDGER),
-        "no": NUMBER,
+        "no": DERIVED,
     },
     "grants": {
         **dict.fromkeys(("id", "workspace", "principal", "expires_at", "uses_left", "revoked_at", "body", "content"), LEDGER),
         "subject": DERIVED,
-        "no": NUMBER,
+        "no": DERIVED,
     },
     "erasures": dict.fromkeys(
-        ("subject", "at"), "what is left to do of an erasure, of which no face shows anything once its key is destroyed"
+        ("subject", "at"), Unseen("what is left to do of an erasure, of which no face shows anything once its key is destroyed")
     ),
     "sweeps": dict.fromkeys(("class", "ended_at", "run", "seq"), PROGRESS),
     "probes": dict.fromkeys(("one", "at"), SAID),

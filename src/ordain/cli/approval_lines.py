@@ -1,6 +1,6 @@
 """What people see of an approval in a terminal: what will happen in code's words, the exact arguments, who may say yes and until when. Pure.
 
-Arguments are a model's or a user's: they stand as JSON in which nothing controls, hides or reorders.
+Arguments are a model's or a user's: they stand as the face spells them, so that nothing in them controls, hides or passes for something else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def approval_lines(found: Mapping[str, Any]) -> list[str]:
     lines += ["What will happen:", *(f"{INDENT}{line}" for line in found["words"].split("\n"))]
     lines += ["Exactly these calls:"]
     for number, call in enumerate(found["calls"], 1):
-        lines.append(f"{INDENT}{number}. {call['verb']} {json_text(call['args'])}")
+        lines.append(f"{INDENT}{number}. {call['verb']} {call['shown']}")
     if found["detail"]:
         lines.append(f"bound to: {json_text(found['detail'])}")
     return [*lines, *_who_and_when(found)]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from ordain.cli.chat_approvals import ChatApprovals
-from ordain.cli.conversation_lines import EMPTY, answer_lines, event_lines, live_lines, notice, thread_lines
+from ordain.cli.conversation_lines import EMPTY, WITHIN, answer_lines, event_lines, live_lines, notice, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.line_editor import EnteredLine, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
@@ -295,7 +295,7 @@ class TerminalChat:
 
     def _say_lines(self, lines: Sequence[str]) -> None:
         if lines:
-            self._say(*(ScreenLine(text=part, style=CYAN, indent="    ") for line in lines for part in cleaned(line).split("\n")), EMPTY)
+            self._say(*(ScreenLine(text=part, style=CYAN, indent=WITHIN) for line in lines for part in cleaned(line).split("\n")), EMPTY)
 
     async def _threads(self) -> None:
         self._say(*thread_lines(await self._messenger.session(self._to.session)), EMPTY)

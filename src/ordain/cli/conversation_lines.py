@@ -32,6 +32,8 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 ABOUT_CHARS = 60
 TURNS_SHOWN = 4
 EMPTY = ScreenLine(text="")
+WITHIN = " " * 10
+"""Before what is left of a line of an approval: no line of code's words begins so far in, so a value makes none."""
 
 
 def one_line(text: str, columns: int = ABOUT_CHARS) -> str:
@@ -52,9 +54,9 @@ def header_lines(header: str) -> list[ScreenLine]:
     ]
 
 
-def words(text: str, columns: int) -> list[ScreenLine]:
-    """Foreign text, broken to fit; each line that comes of it stands behind its mark, as no line of a header does."""
-    return [ScreenLine(text=line) for line in marked_lines(text.strip("\n"), columns)]
+def words(text: str, columns: int, within: str = "") -> list[ScreenLine]:
+    """Foreign text, broken to fit; each line that comes of it stands behind its mark, as no line of a header does. What is left of one: behind ``within``."""
+    return [ScreenLine(text=line) for line in marked_lines(text.strip("\n"), columns, within)]
 
 
 def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[ScreenLine]:
@@ -77,7 +79,7 @@ def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: b
             return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
         case ApprovalEvent(text=text, approval=approval, tier=tier):
             asks = ScreenLine(text=f"Ordain waits for an approver ({one_line(tier)[1:-1]}):", style=BOLD)
-            return [*about, asks, *words(text, columns), notice(f"approval {one_line(approval)[1:-1]}"), EMPTY]
+            return [*about, asks, *words(text, columns, WITHIN), notice(f"approval {one_line(approval)[1:-1]}"), EMPTY]
         case SaidEvent(text=text):
             return [*words(text, columns), EMPTY]
         case MessageEvent() if not mine:

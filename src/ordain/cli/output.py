@@ -5,30 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ordain.cli.columns import UNBROKEN, wrapped
-from ordain.rules.header import plain
+from ordain.contracts.legible_text import legible_json, pieces
 from ordain.rules.plain_reply import QUOTE, cleaned
 
 CELL = 300
 COLUMNS_MIN = 20
 HEADER_INDENT = "      "
 """Before the rest of a header's line that is too long for its terminal."""
+_UNQUOTED = {'\\"': '"', "\\\\": "\\"}
+"""Around a cell stand no quotation marks; a path keeps its own strokes."""
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """The value as JSON that people can read; what controls, hides or reorders stands there as an escape."""
-    text = json.dumps(value, indent=indent, ensure_ascii=False)
-    return text if text.isascii() else "".join(map(_escaped, text))
-
-
-def _escaped(character: str) -> str:
-    if character.isascii() or (unicodedata.category(character)[0] != "C" and character not in "\u2028\u2029"):
-        return character
-    return json.dumps(character)[1:-1]
+    """The value as JSON that people can read: what could be taken for something else stands there as its number."""
+    return legible_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def print_json(value: object) -> None:
@@ -65,9 +59,9 @@ def show_reply(header: str, narrative: str) -> None:
     print(flush=True)
 
 
-def marked_lines(text: str, columns: int) -> list[str]:
-    """Foreign text, each line behind its mark; one that is too long is broken, so that its rest does not begin where a header's line does."""
-    return [f"{QUOTE}{part}".rstrip() for line in cleaned(text).split("\n") for part in broken(line, columns - len(QUOTE))]
+def marked_lines(text: str, columns: int, within: str = "") -> list[str]:
+    """Foreign text, each line behind its mark; one that is too long is broken, so that its rest, behind ``within``, does not begin where a header's line does."""
+    return [f"{QUOTE}{part}".rstrip() for line in cleaned(text).split("\n") for part in broken(line, columns - len(QUOTE), within)]
 
 
 def broken(line: str, columns: int, indent: str = "") -> list[str]:
@@ -82,10 +76,16 @@ def terminal_columns() -> int:
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Columns as wide as their widest cell; each cell on one line."""
-    cells = [list(headings), *(["" if cell is None else plain(str(cell), CELL) for cell in row] for row in rows)]
+    cells = [list(headings), *(["" if cell is None else cell_text(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
     for row in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def cell_text(text: str) -> str:
+    """Foreign text on one line, spelled so that it can be taken for nothing else; of one that is too long its length is told."""
+    shown = "".join(_UNQUOTED.get(piece, piece) for piece in pieces(text[:CELL]))
+    return shown if len(text) <= CELL else f"{shown}… ({len(text)} characters)"
 
 
 def print_answer(response: Mapping[str, Any]) -> None:

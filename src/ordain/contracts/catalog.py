@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import jsonschema_rs
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
@@ -35,6 +35,7 @@ FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3
 UNCONFIRMED = "unconfirmed"
 """Why a verb may not run whose declaration nobody has confirmed, where policy says so."""
 
+DeclarationDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 TableSource = Callable[[str], bytes | None]
 """A table of phrases by its digest, None where there is no such."""
 
@@ -50,6 +51,10 @@ class CatalogData(Strict):
     unconfirmed: list[VerbId] = Field(
         default=[], description="The verbs, by id, whose declarations no operator has confirmed; not there where there is none."
     )
+    declarations: dict[VerbId, DeclarationDigest] = Field(
+        default={},
+        description="What verbs are made of that are neither shipped nor an embedder's, by id: the digest that `ordain verbs confirm` confirms, of declaration, templates and code. Not there where there are none, nor in catalogs of before.",
+    )
     wording: str = Field(
         default="",
         pattern=r"^([1-9][0-9]{0,3}:[0-9a-f]{64})?$",
@@ -64,7 +69,7 @@ class CatalogData(Strict):
     )
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "workflows", "workflow_verbs")
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)

@@ -63,9 +63,12 @@ def call_digest(call: Call) -> str:
     return content_digest(msgspec.json.encode(call, order="deterministic"))
 
 
-def approval_digest(key: bytes, approval: ApprovalAsked) -> str:
-    """The keyed digest of what an approver is asked for: of the subject, the exact calls and what else they are bound to. 32 hex characters."""
-    return digest(key, msgspec.json.encode((approval.subject, approval.detail, approval.calls), order="deterministic")).hex()
+def approval_digest(key: bytes, name: str, approval: ApprovalAsked) -> str:
+    """The keyed digest of what an approver is asked for: of which approval it is, the subject, the exact calls and what else they are bound to. 32 hex characters.
+
+    So that of two waits for the same no yes to one is a yes to the other. Rows of builds before have the digest without the name, and keep it.
+    """
+    return digest(key, msgspec.json.encode((name, approval.subject, approval.detail, approval.calls), order="deterministic")).hex()
 
 
 def approval_id(run: str, addr: int) -> str:

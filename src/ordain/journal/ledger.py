@@ -28,6 +28,8 @@ ITEMS_IN_ROW = 8_192
 """Of the rows that list what a store held before it had a ledger; a batch has fewer."""
 
 
+_LISTED = frozenset({"approval", "grant"})
+"""What is listed in the order in which it came: a face shows that, and a ledger has it."""
 _LATER = frozenset({"mail", "deaths"})
 _LATER_WORDS = frozenset({"asked", "kept"})
 """What a ledger says nothing of before its row that says so: builds before left it out."""
@@ -253,6 +255,8 @@ class LedgerFold:
     _threads: dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]] = field(
         default_factory=dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]]
     )
+    _came: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
+    _reached: dict[str, int] = field(default_factory=dict[str, int])
 
     def take(self, row: LedgerRow) -> None:
         """The next row.
@@ -297,6 +301,8 @@ class LedgerFold:
             self._of(item).pop((item.what, *name), None)
         else:
             self._of(item)[(item.what, *name)] = item.value, item.sealed
+            if item.what in _LISTED:
+                self._came.setdefault((item.what, *name), len(self._came))
 
     def _of(self, item: LedgerItem) -> dict[tuple[str, ...], tuple[bytes, bytes]]:
         """Where the thing is kept: a session's threads are together."""
@@ -310,7 +316,7 @@ class LedgerFold:
             self.placed[name] = {seq: (cover, b"") for seq, (cover, _) in placed.items()}
 
     def differing(self, item: LedgerItem) -> Iterator[Discrepancy]:
-        """What is other about one thing that stands; each is asked about once."""
+        """What is other about one thing that stands; each is asked about once, and what is listed in the order of its list."""
         if not item.value or self._unsaid(item.what):
             return
         named = place(item.what, item.name)
@@ -320,6 +326,11 @@ class LedgerFold:
         if known is None:
             yield Discrepancy(named, "nothing on the ledger", THERE.get(item.what, "is there"))
             return
+        if item.what in _LISTED:
+            came, before = self._came[(item.what, *item.name)], self._reached.get(item.what, -1)
+            self._reached[item.what] = max(came, before)
+            if came < before:
+                yield Discrepancy(named, "listed as it came", "listed behind what came later")
         if item.value == UNDER_WAY:
             return
         if known[0] != item.value:

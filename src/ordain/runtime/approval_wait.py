@@ -61,13 +61,13 @@ def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) ->
 
 def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) -> NewApproval:
     """The approval that a wait asks for, as a row. It may be written again: what was decided stays."""
-    asked = _asked(wait)
+    asked, name = _asked(wait), approval_id(stored.id, addr)
     return NewApproval(
-        id=approval_id(stored.id, addr),
+        id=name,
         addr=addr,
         subject=asked.subject,
         tier=asked.tier,
-        digest=approval_digest(stored.key or b"", asked),
+        digest=approval_digest(stored.key or b"", name, asked),
         asked_at=asked_at,
         expires_at=until,
         workflow=stored.id if asked.subject is Subject.WORKFLOW else "",

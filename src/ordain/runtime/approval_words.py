@@ -1,20 +1,39 @@
-"""What an approver is told: what will happen, in plain words made by code of what the verb declares; then the exact arguments. No word of a model's but as a value."""
+"""What an approver is told: what will happen, in plain words made by code of what the verb declares; then the exact arguments. No word of a model's but as a value.
+
+A value stands there as JSON has it, with what could be taken for something else by its number (``contracts.legible_text``). Nothing is left out unsaid: of
+what is too long for a line its length, beginning and end are told, and the number of the exact call that has all of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.legible_text import legible_json, legible_part, literal, name_text
 from ordain.contracts.verbs import FREE_ROLES, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
-from ordain.rules.header import plain, quoted
 
-VALUE_CHARS = 200
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How long a value may be that is told whole, and how much is told of the beginning and the end of a longer one, in characters."""
+
+    whole: int
+    first: int
+    last: int
+
+
+ROOM, ROOM_OF_ROLE = Room(500, 300, 100), Room(4000, 3000, 500)
+"""For what is said, and for what says whom or what it is about."""
+NAME_CHARS = 100
+ARGS_TOLD = 50
 CALLS_TOLD = 20
 TITLED = 5
 DOES: Mapping[VerbEffect, str] = MappingProxyType(
@@ -37,21 +56,24 @@ UNKNOWN = "is none of this catalog's verbs"
 def titled(asked: ApprovalAsked) -> str:
     """It on one line, for a list: the verbs, and the workflow whose steps they are; those that would only undo are left out."""
     undo = set(asked.detail.get("undo", ()))
-    verbs = [plain(call.verb, VALUE_CHARS) for number, call in enumerate(asked.calls) if number not in undo]
-    named = ", ".join([*verbs[:TITLED], *(["…"] if len(verbs) > TITLED else [])])
+    verbs = [_name(call.verb) for number, call in enumerate(asked.calls) if number not in undo]
+    named = ", ".join(verbs[:TITLED]) + (f" and {len(verbs) - TITLED} more" if len(verbs) > TITLED else "")
     return f"{_workflow(asked)}: {named}" if asked.subject is Subject.WORKFLOW else named
 
 
 def told(asked: ApprovalAsked, catalog: Catalog) -> str:
-    """All of what was asked for, on a few lines."""
+    """All of what was asked for, on a few lines. Where there are several calls each has the number that it has among the exact ones."""
     undo = set(asked.detail.get("undo", ()))
     lines = _of_workflow(asked)
-    for number, call in enumerate(asked.calls[:CALLS_TOLD]):
-        lines += [WHERE_UNDONE] if number in undo else []
-        lines += _lines(call, catalog)
-    if (more := len(asked.calls) - CALLS_TOLD) > 0:
-        lines.append(f"and {more} calls more")
-    return "\n".join((*lines, NOT_TRACED))
+    for number, call in enumerate(asked.calls[:CALLS_TOLD], 1):
+        lines += [WHERE_UNDONE] if number - 1 in undo else []
+        lines += _call(call, catalog, number, alone=len(asked.calls) == 1)
+    return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), NOT_TRACED))
+
+
+def exact(call: Call) -> str:
+    """The arguments of a call, all of them, on one line of JSON."""
+    return legible_json(ENCODER.encode(call.args).decode())
 
 
 def _of_workflow(asked: ApprovalAsked) -> list[str]:
@@ -62,19 +84,49 @@ def _of_workflow(asked: ApprovalAsked) -> list[str]:
 
 
 def _workflow(asked: ApprovalAsked) -> str:
-    return f"{plain(str(asked.detail.get('template', '')), VALUE_CHARS)}@{asked.detail.get('version', 0)}"
+    return f"{_name(str(asked.detail.get('template', '')))}@{_name(str(asked.detail.get('version', 0)))}"
 
 
-def _lines(call: Call, catalog: Catalog) -> Iterable[str]:
-    found = catalog.verbs.get(call.verb)
+def _further(calls: tuple[Call, ...]) -> Iterator[str]:
+    """The verbs of the calls that are not told, each with how often."""
+    if calls:
+        verbs = ", ".join(f"{_name(verb)} ({count})" for verb, count in Counter(call.verb for call in calls).items())
+        yield f"and exact calls {CALLS_TOLD + 1} to {CALLS_TOLD + len(calls)} besides: {verbs}"
+
+
+def _call(call: Call, catalog: Catalog, number: int, *, alone: bool) -> Iterator[str]:
+    found, counted = catalog.verbs.get(call.verb), "" if alone else f"{number}. "
     if found is None:
-        yield f"{plain(call.verb, VALUE_CHARS)} {UNKNOWN}"
+        yield f"{counted}{_name(call.verb)} {UNKNOWN}"
         return
     spec = found.spec
-    yield f"{spec.name} {DOES[spec.effect]}."
-    for name in _ordered(spec, call.args):
-        role = spec.arguments[name].role if name in spec.arguments else None
-        yield f"  {plain(name, VALUE_CHARS)}{f' ({role})' if role is not None else ''}: {quoted(_value(call.args[name]), VALUE_CHARS)}"
+    yield f"{counted}{spec.name} {DOES[spec.effect]}."
+    names = _ordered(spec, call.args)
+    for name in names[:ARGS_TOLD]:
+        yield from _argument(spec, name, call.args[name], number)
+    if (more := len(names) - ARGS_TOLD) > 0:
+        yield f"  and {more} arguments more, which exact call {number} has"
+
+
+def _argument(spec: VerbSpec, name: str, value: Any, number: int) -> Iterator[str]:
+    """One argument; behind a value nothing stands on its line, whichever way that is read."""
+    role = spec.arguments[name].role if name in spec.arguments else None
+    label = f"  {_name(name)}{f' ({role})' if role is not None else ''}"
+    text = value if isinstance(value, str) else ENCODER.encode(value).decode()
+    room = ROOM if role is None or role in FREE_ROLES else ROOM_OF_ROLE
+    if len(text) <= room.whole:
+        yield f"{label}: {literal(text) if text is value else legible_json(text)}"
+        return
+    kind = "characters" if text is value else "characters of JSON"
+    yield f"{label}, {len(text)} {kind}, all of which exact call {number} has; the first {room.first} and the last {room.last}:"
+    for part in (text[: room.first], text[-room.last :]):
+        yield f"    {literal(part) if text is value else legible_part(part)}"
+
+
+def _name(name: str) -> str:
+    if len(name) <= NAME_CHARS:
+        return name_text(name)
+    return f"{literal(name[:NAME_CHARS])} and {len(name) - NAME_CHARS} characters more of this name"
 
 
 def _ordered(spec: VerbSpec, args: Mapping[str, Any]) -> list[str]:
@@ -84,7 +136,3 @@ def _ordered(spec: VerbSpec, args: Mapping[str, Any]) -> list[str]:
         return name not in spec.arguments or spec.arguments[name].role in FREE_ROLES
 
     return sorted(args, key=lambda name: (free(name), name))
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else ENCODER.encode(value).decode()

@@ -85,9 +85,15 @@ def withdrawn(
 
 
 def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog) -> str | None:
-    """Why what somebody said yes to is not what would run: all that the verb declares, and whether it stands confirmed, was shown to them."""
+    """Why what somebody said yes to is not what would run: what the verb declares, what it is made of, and whether it stands confirmed.
+
+    A catalog of a build before says nothing of what its verbs are made of: of such a run the rest counts.
+    """
     if spec != pinned.verbs[spec.name].spec:
         return f"{spec.name} is declared otherwise than when a yes was asked for"
+    made_of = pinned.data.declarations.get(spec.name)
+    if made_of is not None and made_of != current.data.declarations.get(spec.name):
+        return f"{spec.name} was changed since a yes was asked for"
     if spec.name in current.unconfirmed - pinned.unconfirmed:
         return f"{spec.name} was changed since a yes was asked for, and nobody has confirmed it"
     return None

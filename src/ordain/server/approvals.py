@@ -13,10 +13,11 @@ from pydantic import Field, JsonValue
 from ordain.contracts.approvals import WHY_CHARS, Subject, Tier
 from ordain.contracts.conversation import SESSION_ID, Camel
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.legible_text import name_text
 from ordain.contracts.moments import moment
 from ordain.contracts.planner import Strict
 from ordain.errors import InvalidRequest
-from ordain.runtime.approval_words import titled
+from ordain.runtime.approval_words import exact, titled
 from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
 from ordain.runtime.streams import visible
@@ -61,10 +62,15 @@ class ApprovalItem(View, frozen=True):
 
 
 class ExactCall(View, frozen=True):
-    """A call that is asked for, with its exact arguments."""
+    """A call that is asked for, with its exact arguments.
+
+    ``shown`` are the same arguments for whoever looks at them, on one line of JSON: what controls, hides, shows nothing or is seen as another sign stands there
+    as its number.
+    """
 
     verb: str
     args: dict[str, Any]
+    shown: str
 
 
 class WhoMay(View, frozen=True):
@@ -157,7 +163,7 @@ _WORDS = 'mail.send sends something to others, or changes something elsewhere.\n
 APPROVAL_EXAMPLE: dict[str, Any] = {
     **_ITEM,
     "words": _WORDS,
-    "calls": [{"verb": "mail.send", "args": {"to": ["ada@example.org"]}}],
+    "calls": [{"verb": "mail.send", "args": {"to": ["ada@example.org"]}, "shown": '{"to":["ada@example.org"]}'}],
     "detail": {},
     "origin_traced": False,
     "who_may": {"scope": "approvals", "roles": [], "not_requester": False},
@@ -178,7 +184,7 @@ DECIDING = ("approval_not_found", "already_decided", "approval_expired", "not_an
 
 
 def item_of(view: ApprovalView) -> dict[str, Any]:
-    """The fields of an approval in a list. What a model or a user wrote commands nobody who shows it."""
+    """The fields of an approval in a list."""
     row = view.row
     return {
         "approval_id": row.id,
@@ -187,7 +193,7 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
         "tier": row.tier,
         "what": "" if view.asked is None else titled(view.asked),
         "digest": row.digest,
-        "requester": visible(view.requester),
+        "requester": name_text(view.requester) if view.requester else "",
         "run_id": row.run,
         "root": row.root,
         "session_id": row.session or None,
@@ -196,17 +202,17 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
         "asked_at": moment(row.asked_at),
         "expires_at": moment(row.expires_at),
         "decided_at": moment(row.decided_at) if row.decided_at else None,
-        "decided_by": row.decided_by or None,
+        "decided_by": name_text(row.decided_by) if row.decided_by else None,
         "grant_id": row.grant or None,
     }
 
 
 def approval_of(view: ApprovalView) -> Approval:
-    """An approval as its approver sees it; arguments are exact, as JSON has them."""
+    """An approval as its approver sees it; arguments are exact, as JSON has them, and beside that as they are to be looked at."""
     return Approval(
         **item_of(view),
-        words=visible(view.words),
-        calls=[ExactCall(verb=call.verb, args=call.args) for call in view.calls],
+        words=view.words,
+        calls=[ExactCall(verb=call.verb, args=call.args, shown=exact(call)) for call in view.calls],
         detail={} if view.asked is None else _plain(view.asked.detail),
         origin_traced=False,
         who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),

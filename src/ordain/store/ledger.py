@@ -147,7 +147,7 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
     yield from (_approval(row).or_under_way(row[18]) for row in db.execute(f"{_APPROVALS} ORDER BY a.no"))
-    yield from map(_grant, db.execute(_GRANTS))
+    yield from map(_grant, db.execute(f"{_GRANTS} ORDER BY g.no"))
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:

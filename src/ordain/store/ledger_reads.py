@@ -130,6 +130,16 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         ),
     ),
     ("payload {0}", "class", f"SELECT id FROM payloads WHERE class NOT IN {_CLASSES}"),
+    (
+        "approval {0}",
+        "number, which gives its place in the list",
+        "SELECT id FROM approvals WHERE no NOT BETWEEN 1 AND (SELECT count(*) FROM approvals)",
+    ),
+    (
+        "grant {0}",
+        "number, which gives its place in the list",
+        "SELECT id FROM grants WHERE no NOT BETWEEN 1 AND (SELECT count(*) FROM grants)",
+    ),
     ("mail {0}", "no run", "SELECT id FROM mailbox WHERE run NOT IN (SELECT no FROM runs)"),
     ("mail {0}", "kind", f"SELECT id FROM mailbox WHERE kind NOT IN ({', '.join(repr(str(kind)) for kind in MailKind)})"),
     (

@@ -49,7 +49,7 @@ def test_an_approval_is_listed_shown_and_decided(server: Server) -> None:
     assert (row[:3], row[3:6], row[6]) == ([approval, "open", "write"], ["announce@1:", "mail.draft,", "note.send"], "http:loopback")
     shown = text(server, "approvals", "show", approval)
     assert "\u202e" not in shown
-    assert r'2. note.send {"text": "tea \u202e and more\n✓ ok", "to": "ada@example.org"}' in shown
+    assert r'2. note.send {"text":"tea \u202e and more\n✓ ok","to":"ada@example.org"}' in shown
     assert not any(line.startswith("✓") for line in shown.splitlines())
     assert f"ordain approvals approve {approval} --digest {digest}" in shown
     blind = server.cli("approvals", "approve", approval)
@@ -116,7 +116,7 @@ def test_at_a_terminal_it_is_shown_and_asked(server: Server, typed: str, becomes
     terminal = Terminal(arguments, {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"}, 200)
     try:
         shown = terminal.until("Type yes:")
-        assert '1. note.send {"text": "tea", "to": "ada@example.org"}' in shown
+        assert '1. note.send {"text":"tea","to":"ada@example.org"}' in shown
         terminal.type(typed)
         assert terminal.end() == (0 if becomes == "approved" else 1)
     finally:
@@ -132,7 +132,7 @@ def test_a_chat_in_a_pipe_shows_it_and_decides(tmp_path: Path) -> None:
     out = done.stdout.decode()
     assert done.returncode == 0, done.stderr
     assert out.count("that names no approval") == 2
-    assert out.index('1. note.send {"text": "tea", "to": "ada@example.org"}') < out.index("No message is a yes or a no to that.")
+    assert out.index('1. note.send {"text":"tea","to":"ada@example.org"}') < out.index("No message is a yes or a no to that.")
     assert out.index("No message is a yes or a no to that.") < out.index("approved: note.send, by local:") < out.index("It went out.")
     assert sent(tmp_path) == ["ada@example.org: tea"]
     assert server.cli(*begun, "tell", "Ada", "about", "it").returncode == 1
@@ -148,7 +148,7 @@ def test_at_a_terminal_the_chat_shows_it_when_it_opens(tmp_path: Path) -> None:
         terminal.type("tell Ada about the tea")
         shown = terminal.until("/approve says yes to exactly this")
         assert "Ordain waits for an approver (write):" in shown
-        assert '1. note.send {"text": "tea", "to": "ada@example.org"}' in shown
+        assert '1. note.send {"text":"tea","to":"ada@example.org"}' in shown
         terminal.type("/deny not today")
         terminal.until("denied: note.send, by local:")
         terminal.until("turn@6 · ")

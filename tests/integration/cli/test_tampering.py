@@ -7,14 +7,17 @@ import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 
 from ordain.cli.archive import open_archive
+from ordain.cli.connection import Connection, connect
 from ordain.cli.entry import main
 from ordain.cli.exit_codes import FAILED, OK, USAGE
 from ordain.cli.options import Everything
@@ -23,6 +26,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
 from ordain.runtime.approvals import ApproverWord, GrantWanted
 from ordain.runtime.configuration import Applied, RecordChange
+from ordain.server import Face, build_app
 from ordain.store.leases import SqliteLeases
 from ordain.store.schema import prepare
 from ordain.store.sqlite import SqliteStore, StoreOptions
@@ -30,7 +34,7 @@ from tests.commands import run_command
 from tests.replay.folder_file import SOON, packed, statement, unpack
 from tests.replay.folder_going_on import go_on
 from tests.replay.folder_house import folder_house
-from tests.shapes.columns import COLUMNS, WHILE, Held
+from tests.shapes.columns import COLUMNS, WHILE, Apart, Held, Unseen
 from tests.shapes.ledger import Ledger, ledger_process
 from tests.shapes.talk import PRINCIPAL, WORKSPACE
 from tests.shapes.workflows import LEDGER, write_templates
@@ -66,6 +70,7 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
         await house.say("hello there", "spoken")
         await house.say("thanks", "spoken")
         await house.send("tell everybody", "spoken", workflow={"template": "tell_all", "args": {"text": "tea"}})
+        await house.send("tell them all", "waiting", workflow={"template": "tell_all", "args": {"text": "cake"}})
         await house.quiet()
         desk = house.ordain.runtime.approvals
         for view in await desk.listed(WORKSPACE):
@@ -130,11 +135,16 @@ def other(db: sqlite3.Connection, table: str, column: str) -> str:
     return f"coalesce({column}, '') || 'x'"
 
 
+def is_row_number(db: sqlite3.Connection, table: str, column: str) -> bool:
+    """Whether SQLite keeps the column as the number of the row itself, of one type and each once."""
+    (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    return re.search(rf"\b{column} INTEGER PRIMARY KEY", made) is not None and "WITHOUT ROWID" not in made
+
+
 def strange(db: sqlite3.Connection, table: str, column: str) -> str:
     """A value of a type that the column never has, which SQLite stores all the same; the number of a row it refuses to have other than as one."""
     kind = next(kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})") if name == column)
-    numbers = {"ledger.no", "subjects.no", "runs.no", "sessions.no", "turns.run", "payloads.id", "mailbox.id"}
-    return other(db, table, column) if f"{table}.{column}" in numbers else "'strange'" if kind == "BLOB" else "x'ff00'"
+    return other(db, table, column) if is_row_number(db, table, column) else "'strange'" if kind == "BLOB" else "x'ff00'"
 
 
 def test_every_column_is_classified() -> None:
@@ -144,7 +154,7 @@ def test_every_column_is_classified() -> None:
         made = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
         columns = {table: {name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")} for table in made}
     assert {table: set(known) for table, known in COLUMNS.items()} == columns
-    assert [column for known in COLUMNS.values() for column, held in known.items() if isinstance(held, str) and len(held) < 20] == []
+    assert [held for known in COLUMNS.values() for held in known.values() if not isinstance(held, Held) and len(held.why) < 20] == []
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["value", "type"])
@@ -165,6 +175,97 @@ def test_a_changed_column_is_named(homes: dict[str, Path], tmp_path: Path, table
         code, said = told(home)
         assert code == FAILED, (table, column, row)
         assert said
+
+
+# --- what nobody sees -----------------------------------------------------------------------------------------------------------------
+
+DOCUMENT: dict[str, Any] = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None)))).openapi()
+UNSEEN = [(table, column) for table, columns in COLUMNS.items() for column, held in columns.items() if isinstance(held, Unseen)]
+APART = {face for columns in COLUMNS.values() for held in columns.values() if isinstance(held, Apart) for face in held.faces}
+OF_NOW = {"/api/verbs", "/health", "/metrics", "/models", "/ready", "/schemas", "/schemas/{name}"} | {
+    f"{path}{more}" for path in ("/verbs", "/workflows") for more in ("", "/{verb_id}", "/{template_id}")
+}
+"""What tells of the process and of what it was given, and not of what happened."""
+STREAMS = {"/runs/{run}/events", "/sessions/{session}/events"}
+"""The same as a journal and a transcript, as they grow."""
+LISTS = ("/runs", "/sessions", "/approvals", "/grants")
+ONE_OF = {"/runs": ("/runs/{run}", "/runs/{run}/journal"), "/sessions": ("/sessions/{session}", "/sessions/{session}/messages")}
+NAMES = {"/runs": "run_id", "/sessions": "session_id", "/approvals": "approval_id"}
+
+
+class Looking:
+    """Every address that tells what happened, asked over a folder as it lies; ``asked`` are the paths that were."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.asked = connection, dict[str, None]()
+
+    async def get(self, path: str, named: Mapping[str, object] | None = None, **params: Any) -> Any:
+        """What it says, be it a refusal."""
+        self.asked[path] = None
+        filled = path.format(**{name: quote(str(value), safe="") for name, value in (named or {}).items()})
+        response = await self.connection.http.get(filled, params=params)
+        return response.status_code, response.json()
+
+    async def pages(self, path: str) -> list[Any]:
+        """A list, two at a time, with what each page names the next one by."""
+        found, before = list[Any](), dict[str, Any]()
+        while True:
+            status, page = await self.get(path, limit=2, all="true", **before)
+            found.append((status, page))
+            if status != 200 or page.get("next") is None:
+                return found
+            before = {"before": page["next"]}
+
+    async def everything(self) -> dict[str, Any]:
+        """All that is told, by address."""
+        told_: dict[str, Any] = {"/models/cost": await self.get("/models/cost", days=1000)}
+        for path in LISTS:
+            told_[path] = await self.pages(path)
+            for _, page in told_[path] if path in NAMES else ():
+                for one in page[path[1:]]:
+                    await self._one(path, one, told_)
+        return told_
+
+    async def _one(self, path: str, one: dict[str, Any], told_: dict[str, Any]) -> None:
+        named = {path[1:-1]: (one_id := one[NAMES[path]])}
+        for each in ONE_OF.get(path, (f"{path}/{{{path[1:-1]}}}",)):
+            told_[each, one_id] = await self.get(each, named)
+        if path == "/sessions":
+            for seq in range(1, one["entries"] + 1):
+                told_["message", one_id, seq] = await self.get("/sessions/{session}/messages/{seq}", {**named, "seq": seq})
+
+
+async def shown_of(home: Path) -> tuple[dict[str, Any], set[str]]:
+    """All that the faces tell of a folder, and the addresses that were asked."""
+    async with connect(home, drive=False) as connection:
+        looking = Looking(connection)
+        return await looking.everything(), set(looking.asked)
+
+
+@pytest.fixture(scope="module")
+def shown(homes: dict[str, Path]) -> dict[str, dict[str, Any]]:
+    """What the faces tell of the folders before anybody writes into them."""
+    found = {of: asyncio.run(shown_of(home)) for of, home in homes.items()}
+    asked = found["sheets"][1]
+    gets = {path for path, methods in DOCUMENT["paths"].items() if "get" in methods}
+    assert gets - asked - OF_NOW - STREAMS - {path for path in gets if path.startswith(tuple(APART))} == set()
+    return {of: told_ for of, (told_, _) in found.items()}
+
+
+@pytest.mark.parametrize(("table", "column"), UNSEEN, ids=[".".join(one) for one in UNSEEN])
+def test_what_is_under_nothing_nobody_sees(
+    homes: dict[str, Path], shown: dict[str, dict[str, Any]], tmp_path: Path, table: str, column: str
+) -> None:
+    """Whatever such a column says in all rows, every address that tells what happened says the same, in the same order."""
+    of = "rows" if table in ROWS_ALONE else "sheets"
+    home = shutil.copytree(homes[of], tmp_path / "copy")
+    with closing(sqlite3.connect(home / DATABASE, isolation_level=None)) as db:
+        kind = next(kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})") if name == column)
+        value = f"1000003 - coalesce({column}, 0)" if kind == "INTEGER" else other(db, table, column)  # the last comes first
+        with suppress(sqlite3.IntegrityError):  # of what the schema itself holds there is no other value
+            db.execute(f"UPDATE {table} SET {column} = {value}")
+    told_, _ = asyncio.run(shown_of(home))
+    assert {where for where in told_ | shown[of] if told_.get(where) != shown[of].get(where)} == set()
 
 
 _OF_ERASED = "UPDATE threads SET {} WHERE session = (SELECT no FROM sessions WHERE user = '')"
@@ -261,6 +362,15 @@ def test_what_was_changed_is_named(tampered: Callable[..., tuple[int, str]], wha
     code, said = tampered(statement_, of=of)
     assert code == FAILED
     assert named in said
+
+
+@pytest.mark.parametrize("table", ["approvals", "grants"])
+def test_what_is_listed_in_another_order_is_named(tampered: Callable[..., tuple[int, str]], table: str) -> None:
+    """A list tells what came when: two rows that change places, with the same numbers, are found by the ledger."""
+    code, said = tampered(f"UPDATE {table} SET no = no + 100", f"UPDATE {table} SET no = 101 - no + (SELECT count(*) FROM {table})")
+    assert code == FAILED
+    assert "listed behind what came later" in said
+    assert "place in the list" not in said
 
 
 def test_a_run_that_waits_is_held_to_its_row(homes: dict[str, Path], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from msgspec import structs
 from ordain import Ordain, verb
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import MemoryPolicy
-from ordain.contracts.verbs import VerbEffect
+from ordain.contracts.verbs import VerbEffect, VerbRequest
+from ordain.errors import Conflict
+from ordain.runtime.approvals import ApproverWord
 from ordain.settings import Settings, load_settings
 from ordain.verbs.confirmed import FILE, Confirmation, read_confirmed, write_confirmed
 from tests.replayed import replayed
@@ -72,6 +75,35 @@ async def test_the_header_says_what_rests_on_an_unconfirmed_declaration(tmp_path
         assert (await ordain.reload()).changed
         assert MARK in await header(ordain)
         assert b'"unconfirmed":[' not in ordain.catalog.changed(unconfirmed=[]).encoded
+
+
+async def test_a_yes_to_code_that_was_changed_counts_no_more(tmp_path: Path) -> None:
+    """Nobody had confirmed it and nobody has confirmed what it is now: what somebody said yes to does not run, and a yes to what has not changed does."""
+    settings = home(tmp_path)
+    sends = "from ordain.contracts.verbs import ArgumentRole\n" + CODE.replace(
+        'effect="read"', 'effect="send", arguments={{"text": ArgumentRole.CONTENT}}'
+    )
+    file = tmp_path / "verbs" / "count_letters.py"
+    file.write_text(sends.format(times=1), encoding="utf-8")
+    async with Ordain(settings) as ordain:
+        desk = ordain.runtime.approvals
+        for times, runs in ((2, False), (2, True)):
+            request = VerbRequest(verb_id="count.letters", payload={"text": "abc"})
+            accepted = await ordain.runtime.accept(request, "local:ada", waits=True)
+            for _ in range(1000):
+                if found := await desk.listed("default"):
+                    break
+                await asyncio.sleep(0.02)
+            file.write_text(sends.format(times=times), encoding="utf-8")
+            assert (await ordain.reload()).ok
+            assert ordain.catalog.unconfirmed == {"count.letters"}
+            with suppress(Conflict):  # whether they are told at once or not
+                word = ApproverWord(approve=True, digest=found[0].row.digest)
+                await desk.decide("default", found[0].row.id, word, "local:ben")
+            if not runs and (await desk.one("default", found[0].row.id)).row.state == "open":
+                await desk.decide("default", found[0].row.id, ApproverWord(approve=False, digest=found[0].row.digest), "local:ben")
+            view = await ordain.runtime.wait(accepted.run)
+            assert ("✓ count.letters" in view.header) is runs, view.header
 
 
 async def test_a_confirmation_is_taken_up_while_a_process_runs(tmp_path: Path) -> None:

@@ -69,15 +69,18 @@ async def test_a_row_is_known_by_its_run_effect_and_exact_content() -> None:
         assert view.asked is not None
         row = asking(stored, view.row.addr, wait, 1, 2)
         assert (row.id, row.digest) == (view.row.id, view.row.digest)
-        assert (row.id, row.digest) == (approval_id(stored.id, view.row.addr), approval_digest(stored.key, view.asked))
+        assert row.id == approval_id(stored.id, view.row.addr)
+        assert row.digest == approval_digest(stored.key, row.id, view.asked)
         assert wait_at(stored, view.row.addr + 1) is None
 
 
 @pytest.mark.parametrize("changed", [{"calls": ()}, {"subject": Subject.PLAN}, {"detail": {"a": 1}}])
 def test_whatever_is_asked_otherwise_has_another_digest(changed: dict[str, Any]) -> None:
-    """Calls, subject and detail; the tier follows from the calls."""
+    """Calls, subject and detail; the tier follows from the calls. So has the very same of another wait."""
     given: dict[str, Any] = {"subject": Subject.CALL, "calls": (CALL,), "tier": Tier.WRITE, "detail": {}}
-    assert approval_digest(b"k" * 32, ApprovalAsked(**given)) != approval_digest(b"k" * 32, ApprovalAsked(**{**given, **changed}))
+    first = approval_digest(b"k" * 32, "a" * 32, ApprovalAsked(**given))
+    assert first != approval_digest(b"k" * 32, "a" * 32, ApprovalAsked(**{**given, **changed}))
+    assert first != approval_digest(b"k" * 32, "b" * 32, ApprovalAsked(**given))
 
 
 async def test_a_wait_that_asks_nobody_is_no_approval() -> None:

@@ -37,6 +37,8 @@ async def test_a_yes_lets_exactly_this_call_go_out_once() -> None:
         assert office.did == [("post.out", "a")]
         (again,) = await office.desk.listed(DEFAULT_WORKSPACE)
         assert again.row.id != view.row.id
+        assert again.row.digest != view.row.digest
+        assert await office.decide(again, digest=view.row.digest) == "approval_stale"
         assert await office.decide(again, approve=False, why="once is enough") == ""
         assert office.did == [("post.out", "a")]
         assert office.came_to(view.row.run) == ["", AuthorizeReason.NOT_APPROVED.value]

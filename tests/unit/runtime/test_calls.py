@@ -179,6 +179,26 @@ def test_a_yes_to_what_is_declared_otherwise_now_is_withdrawn(more: dict[str, An
     assert withdrawn(services(before, Leaf({}), now), before, call) is None
 
 
+@pytest.mark.parametrize(
+    ("pinned", "current", "void"),
+    [("a", "b", True), ("a", "", True), ("a", "a", False), ("", "b", False), ("", "", False)],
+    ids=["other code", "no code of its own", "the same", "a catalog of before", "neither"],
+)
+def test_a_yes_to_a_verb_that_is_made_of_something_else_now_is_withdrawn(pinned: str, current: str, void: bool) -> None:
+    """Also where nobody had confirmed the one nor has the other; what a catalog of a build before says nothing of does not count."""
+
+    def made_of(code: str) -> Catalog:
+        declarations = {"shelf.do": code * 64} if code else {}
+        base = catalog_of(verbs=[spec(effect=VerbEffect.PRIVATE, arguments={"text": {"role": "content"}})])
+        return base.changed(declarations=declarations, unconfirmed=["shelf.do"])
+
+    before, now = made_of(pinned), made_of(current).changed(node="another")
+    call = Call(verb="shelf.do", args={"text": "x"})
+    why = withdrawn(services(before, Leaf({}), now), before, call, approved=True)
+    assert (why is not None and "was changed" in why) is void
+    assert withdrawn(services(before, Leaf({}), now), before, call) is None
+
+
 def test_a_verb_that_was_switched_off_is_withdrawn_and_one_that_was_switched_on_is_not_allowed_by_it() -> None:
     """Narrowing is at once; under the pinned catalog itself nothing is asked."""
     on = catalog_of(verbs=[spec()])

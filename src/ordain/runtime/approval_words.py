@@ -22,7 +22,7 @@ from ordain.journal.records import ENCODER
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ToldLengths:
     """How long a value may be that is told whole, and how much is told of the beginning and the end of a longer one, in characters."""
 
     whole: int
@@ -30,7 +30,7 @@ class Room:
     last: int
 
 
-ROOM, ROOM_OF_ROLE = Room(500, 300, 100), Room(4000, 3000, 500)
+ROOM, ROOM_OF_ROLE = ToldLengths(500, 300, 100), ToldLengths(4000, 3000, 500)
 """For what is said, and for what says whom or what it is about."""
 NAME_CHARS = 100
 ARGS_TOLD = 50

@@ -350,7 +350,7 @@ def test_notes_by_command(server: Server, cli: Cli, served: bool) -> None:
     added = json.loads(cli("memory", "add", "The", "boiler", "leaks.", "--user", "ada", "--json").stdout)
     found = cli("memory", "search", "is", "the", "boiler", "broken", "--user", "ada")
     assert (found.returncode, found.stderr) == (0, b"")
-    assert found.stdout.decode().splitlines()[1:] == ["The boiler leaks.", "1 found, method dense"]
+    assert found.stdout.decode().splitlines()[1:] == ["> The boiler leaks.", "1 found, method dense"]
     if not served:  # the rest is the same requests
         return
     assert added["id"] in cli("memory", "list").stdout.decode()

@@ -81,7 +81,7 @@ async def test_a_yes_to_code_that_was_changed_counts_no_more(tmp_path: Path) -> 
     """Nobody had confirmed it and nobody has confirmed what it is now: what somebody said yes to does not run, and a yes to what has not changed does."""
     settings = home(tmp_path)
     sends = "from ordain.contracts.verbs import ArgumentRole\n" + CODE.replace(
-        'effect="read"', 'effect="send", arguments={{"text": ArgumentRole.CONTENT}}'
+        'effect="read"', 'effect="send", arguments={{"text": ArgumentRole.RECIPIENT}}'
     )
     file = tmp_path / "verbs" / "count_letters.py"
     file.write_text(sends.format(times=1), encoding="utf-8")

@@ -32,10 +32,11 @@ class Loss(NamedTuple):
 
 
 class Reckoning(NamedTuple):
-    """Since when (microseconds since 1970) a run's time has not been accounted for, and how much of that is on record as lost all the same."""
+    """Since when (microseconds since 1970) a run's time has not been accounted for, and how much of that, up to when, is on record as lost all the same."""
 
     since: int
     booked: int = 0
+    through: int = 0
 
     @classmethod
     def of(cls, records: Sequence[Record]) -> Reckoning:
@@ -50,8 +51,17 @@ class Reckoning(NamedTuple):
     def after(self, record: Record, body: Body) -> Reckoning:
         """With one more record."""
         if isinstance(body, ResumedBody):  # a run that somebody resumed begins a new one: the time of its stop was accounted for there
-            return Reckoning(record.at) if body.by else Reckoning(self.since, self.booked + body.lost_us)
+            return Reckoning(record.at) if body.by else Reckoning(self.since, self.booked + body.lost_us, record.at)
         return Reckoning(record.at) if record.kind in MOVING else self
+
+    def beyond(self, spans: Sequence[Pause], until: int) -> int:
+        """What was lost until then by these pauses and is on no record, in microseconds.
+
+        A clock that was set back takes the pauses with it that lay beyond, and runs through their moments again: what is on record of those counts for
+        nothing that is lost after them.
+        """
+        booked = self.booked and min(self.booked, measure(spans, self.since, self.through))
+        return max(0, measure(spans, self.since, until) - booked)
 
 
 def losses(records: Iterable[Record], read: ReadRecord = decode) -> list[Loss]:

@@ -15,7 +15,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import ModelCall, Read, VerbCall, Wait, WaitFor
 from ordain.errors import JournalError
 from ordain.journal.codec import Scribe, decode
-from ordain.journal.lost_time import MOVING, Pause, Reckoning, losses, measure, spans_of
+from ordain.journal.lost_time import MOVING, Pause, Reckoning, losses, spans_of
 from ordain.journal.open_joins import open_join
 from ordain.journal.records import Body, Record, RecordKind, Status, SuspendedBody
 from ordain.ports.store import JournalStore, StoredRun, load_run
@@ -69,12 +69,12 @@ class FlowTime:
 
     def unbooked(self, until: int) -> int:
         """What is lost until then and on no record, in microseconds."""
-        since, booked = self._reckoning
+        reckoning = self._reckoning
         if self.still:
-            return max(0, until - since - booked)
+            return max(0, until - reckoning.since - reckoning.booked)
         self._services.lost.look()
-        spans = self._services.lost.since(since)
-        return max(0, measure((*spans, *self._below), since, until) - booked) if spans or self._below else 0
+        spans = self._services.lost.since(reckoning.since)
+        return reckoning.beyond((*spans, *self._below), until) if spans or self._below else 0
 
     def now(self) -> int:
         """The run's time now, in microseconds: the clock, which steps back for no run, less what was lost."""

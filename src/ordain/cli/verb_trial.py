@@ -27,7 +27,7 @@ FILE_BYTES_MAX = 1_048_576
 EXAMPLES_MAX = 1000
 DIFFERENCES_MAX = 5
 OFFLINE = "offline rules, no model"
-_CANNOT = {"nothing_to_quote", "malformed", "truncated"}
+_CANNOT = {"nothing_to_quote", "needs_model", "malformed", "truncated"}
 """What the offline rules say where they cannot quote into an output's shape."""
 
 _QUIET = {VerbEffect.READ, VerbEffect.EGRESS}

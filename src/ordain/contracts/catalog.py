@@ -17,6 +17,8 @@ from typing import Annotated, Any, NoReturn
 import jsonschema_rs
 from pydantic import Field, JsonValue, StringConstraints
 
+from ordain.contracts.cards import AgentCard, CardName
+from ordain.contracts.council import Seat, SeatName
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
@@ -62,6 +64,8 @@ class CatalogData(Strict):
     )
     workflows: dict[TemplateId, WorkflowTemplate] = Field(default={}, description="Templates by id; not there where there are none.")
     workflow_verbs: dict[SettingName, VerbId] = Field(default={}, description="The verbs of steps that the settings name, by that name.")
+    cards: dict[CardName, AgentCard] = Field(default={}, description="Specialists by name; not there where there are none.")
+    seats: dict[SeatName, Seat] = Field(default={}, description="The council's seats by name; not there where there are none.")
     unconfigured: list[VerbId] = Field(
         default=[],
         max_length=100,
@@ -69,7 +73,7 @@ class CatalogData(Strict):
     )
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs")
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)

@@ -56,6 +56,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "unreadable",
     ),
     FailureCategory.MISCONFIGURED: (
+        "needs_model",
         "authentication",
         "quota_exceeded",
         "script_exhausted",

@@ -38,6 +38,7 @@ class ModelErrorCode(StrEnum):
     CONNECTION = "connection"
     PROMPT_OVER_BOUND = "prompt_over_bound"
     NOTHING_TO_QUOTE = "nothing_to_quote"
+    NEEDS_MODEL = "needs_model"
     SCRIPT_EXHAUSTED = "script_exhausted"
     WITHDRAWN = "withdrawn"
     CIRCUIT_OPEN = "circuit_open"

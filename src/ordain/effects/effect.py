@@ -33,7 +33,8 @@ class ModelCall(Effect[ModelResult | Unreserved], frozen=True, kw_only=True, omi
     where they are "". ``max_tokens`` is
     mandatory; ``bound_tokens`` is the reserved upper bound, a larger rendered prompt does not go live. ``narrative`` is the place in
     the answer of text that may be shown while it is written; "" where nothing may. ``hedge`` is the profile that is asked as well
-    if there is no answer after ``hedge_ms``, within its own ``hedge_max_tokens`` and ``hedge_deadline``; "" for none.
+    if there is no answer after ``hedge_ms``, within its own ``hedge_max_tokens`` and ``hedge_deadline``; "" for none. ``role`` is as whom the model is
+    asked where several are asked for the same purpose (a council's seat, a card); ``temperature`` takes the place of the profile's, None: that holds.
     """
 
     purpose: str
@@ -51,6 +52,8 @@ class ModelCall(Effect[ModelResult | Unreserved], frozen=True, kw_only=True, omi
     hedge_ms: int = 0
     hedge_max_tokens: int = 0
     hedge_deadline: int = 0
+    role: str = ""
+    temperature: float | None = None
 
 
 class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True, tag="verb_call"):

@@ -95,7 +95,7 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
         result = await asking.once(attempts)
         if not isinstance(result, ModelFailed):
             return result
-        failed, outcome = _after(context, attempts, result)
+        failed, outcome = _after(context, attempts, result, asking.question.attempts)
         match outcome:
             case RetryProfile():
                 if failed.apart:
@@ -193,6 +193,8 @@ class _Asking(Struct, frozen=True):
                 hedge_ms=after_ms,
                 hedge_max_tokens=self._max_tokens(hedge) if hedge else 0,
                 hedge_deadline=self._deadline(hedge, after_ms) if hedge else 0,
+                role=question.role,
+                temperature=question.temperature,
             )
         )
         if isinstance(result, Unreserved):
@@ -221,7 +223,9 @@ class _Asking(Struct, frozen=True):
 
     def _deadline(self, name: str, after_ms: int = 0) -> int:
         """Each profile has its own time, from when it is asked, within the run's."""
-        return min(self.context.deadline, self.context.now() + (after_ms + self._profile(name).timeout_ms) * 1000)
+        own_ms = self._profile(name).timeout_ms
+        own_ms = min(own_ms, self.question.timeout_ms or own_ms)
+        return min(self.context.deadline, self.context.now() + (after_ms + own_ms) * 1000)
 
     def _max_tokens(self, name: str) -> int:
         return min(self.question.max_tokens, self._profile(name).max_tokens)
@@ -243,17 +247,17 @@ def _first_failure(beside: Beside, seq: int) -> ModelFailed:
     )
 
 
-def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> tuple[ModelFailed, FallbackOutcome]:
+def _after(context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int) -> tuple[ModelFailed, FallbackOutcome]:
     """What follows, and from which failure: where the next profile's turn comes and it has failed already, that is judged as well."""
-    outcome = _fallback(context, attempts, failed)
+    outcome = _fallback(context, attempts, failed, most)
     if isinstance(outcome, NextProfile) and attempts.waiting is not None:
         attempts.next_profile()
         failed, attempts.waiting = attempts.waiting, None
-        outcome = _fallback(context, attempts, failed)
+        outcome = _fallback(context, attempts, failed, most)
     return failed, outcome
 
 
-def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) -> FallbackOutcome:
+def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed, most: int) -> FallbackOutcome:
     attempts.judged(failed)
     lost = failed.apart and failed.code is ModelErrorCode.LOST
     held = failed.apart and not lost
@@ -273,5 +277,6 @@ def _fallback(context: FlowContext, attempts: _Attempts, failed: ModelFailed) ->
         unanswered=True if held and failed.unanswered else UNSET,
         rests=True if held and failed.live else UNSET,
         lower=True if failed.lower else UNSET,
+        most=most or UNSET,
     )
     return context.fx.decide(FALLBACK, facts, None, (failed.seq,)).outcome

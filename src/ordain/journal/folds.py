@@ -354,14 +354,15 @@ class _ModelIntent(Struct):
     effect: _Purpose
 
 
-def answered_calls(records: Sequence[Record]) -> Counter[str]:
-    """How many model calls of each purpose came to an end; an attempt that was lost with the process did not, the next takes its place."""
-    answered: Counter[str] = Counter()
-    purpose = ""
+def answered_calls(records: Sequence[Record]) -> Counter[tuple[str, str]]:
+    """How many model calls of each purpose and role came to an end; an attempt that was lost with the process did not, the next takes its place."""
+    answered: Counter[tuple[str, str]] = Counter()
+    asked = "", ""
     for record in records:
         if record.name == "model_call" and record.body is not None:
             if record.kind is RecordKind.INTENT:
-                purpose = msgspec.json.decode(record.body, type=_ModelIntent).effect.purpose
+                effect = msgspec.json.decode(record.body, type=_ModelIntent).effect
+                asked = effect.purpose, effect.role
             elif record.kind is RecordKind.OBSERVATION and b'"code":"lost"' not in record.body:
-                answered[purpose] += 1
+                answered[asked] += 1
     return answered

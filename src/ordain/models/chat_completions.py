@@ -121,7 +121,7 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False, stream
             messages=(_Message("user", f"{system}\n\n{request.user}"),) if Leave.SYSTEM in left else apart,
             max_tokens=UNSET if modern or Leave.LENGTH in left else length,
             max_completion_tokens=length if modern and Leave.LENGTH not in left else UNSET,
-            temperature=UNSET if profile.temperature is None or Leave.TEMPERATURE in left else profile.temperature,
+            temperature=UNSET if request.temperature is None or Leave.TEMPERATURE in left else request.temperature,
             response_format=_Format(json_schema=native_format(request)) if held is Structured.NATIVE else UNSET,
             tools=(_Function(function=tool_definition(request)),) if held is Structured.TOOL else UNSET,
             tool_choice={"type": "function", "function": {"name": name}} if held is Structured.TOOL else UNSET,

@@ -202,8 +202,8 @@ class ForeignModel(ABC):
     def _settings(self, request: ModelRequest) -> ModelSettings:
         """What is set for this request. Retries and time-outs are none of the library's business."""
         settings = ModelSettings(max_tokens=min(request.max_tokens, request.profile.max_tokens))
-        if request.profile.temperature is not None:
-            settings["temperature"] = request.profile.temperature
+        if request.temperature is not None:
+            settings["temperature"] = request.temperature
         return settings
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:

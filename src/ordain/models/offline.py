@@ -43,7 +43,7 @@ class _Own(Struct, frozen=True):
 
 
 class OfflineModel:
-    """Deterministic: the same request has the same answer. Errors: ``nothing_to_quote``, ``malformed``, ``truncated``."""
+    """Deterministic: the same request has the same answer. Errors: ``nothing_to_quote``, ``needs_model``, ``malformed``, ``truncated``."""
 
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
         """Answer by rule."""
@@ -52,7 +52,7 @@ class OfflineModel:
         elif request.by_code == ByCode.QUOTE:
             answer = _quoted(request.inputs, request.max_tokens * _BYTES_PER_TOKEN - _AROUND_BYTES, plain=request.schema is None)
         else:
-            answer = _nothing("rules choose nothing here")
+            answer = ModelError(code=ModelErrorCode.NEEDS_MODEL, message="rules choose nothing here; no language model is configured")
         if isinstance(answer, ModelError):
             return answer
         encoded = msgspec.json.encode(answer) if request.schema is not None else (text_of(answer) or "").encode()

@@ -108,7 +108,7 @@ class OpenAIModel:
         has = {leave for leave, _ in leaves} - {Leave.LENGTH_RENAMED}
         if not streamed:
             has -= {Leave.STREAM, Leave.STREAM_COUNTS}
-        if request.profile.temperature is None:
+        if request.temperature is None:
             has.discard(Leave.TEMPERATURE)
         fault = fault_of(body, request.left, leaves)
         doubted = (

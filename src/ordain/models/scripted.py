@@ -1,6 +1,6 @@
 """The scripted provider: plays a file of proposals, for demos, tests and benchmarks. It says in every reply that it is no model.
 
-Which item answers depends on the request alone (``index``, ``purpose``, the verb), never on memory, so that a resumed run gets what
+Which item answers depends on the request alone (``index``, ``purpose``, role, the verb), never on memory, so that a resumed run gets what
 the killed one would have got. A file::
 
     planner:                          # the n-th model call of this purpose in a run gets the n-th item
@@ -10,6 +10,7 @@ the killed one would have got. A file::
       - {$delay_ms: 200, $answer: {thought: ..., finish: true, ...}}
       - {$text_ms: 20, $answer: ...}  # where somebody listens, the text comes in pieces with such a pause between them
     router: [...]                     # and supervisor, triage, workflow: the same for these purposes
+    seat: {Analyst: [...], "*": [...]} # where several are asked for one purpose: the n-th call as this one, "*" as any other
     verbs:
       some_verb: [...]                # the same for the runs of a prompt-plan verb; of one that answers in words, texts or {content: ...}
     cases:                            # optional: the first case whose words stand in the request takes the whole file's place
@@ -41,6 +42,8 @@ SCRIPT_BYTES = 16 * 1024 * 1024
 DELAY_MS_MAX = 600_000
 OTHER_KEYS = frozenset({"verbs", "cases", "when"})
 """What a script holds beside a list per purpose; verbs have one each."""
+ANY_ROLE = "*"
+"""As whom a list is for that is for no one role."""
 PIECE_CHARS = 12
 _ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input")
 _WAITS = ("$delay_ms", "$text_ms")
@@ -64,13 +67,16 @@ class _Item(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """The items by purpose, and each verb's."""
+    """The items by purpose and role, and each verb's."""
 
-    purposes: Mapping[str, tuple[_Item, ...]] = {}
+    purposes: Mapping[str, Mapping[str, tuple[_Item, ...]]] = {}
     verbs: Mapping[str, tuple[_Item, ...]] = {}
 
     def items(self, request: ModelRequest) -> tuple[_Item, ...]:
-        return self.verbs.get(request.verb, ()) if request.verb else self.purposes.get(request.purpose, ())
+        if request.verb:
+            return self.verbs.get(request.verb, ())
+        by_role = self.purposes.get(request.purpose, {})
+        return by_role.get(request.role or ANY_ROLE, by_role.get(ANY_ROLE, ()))
 
 
 class Script(Struct, frozen=True):
@@ -101,7 +107,7 @@ class ScriptedModel:
         """The item at the request's index."""
         items = self._script.items(request)
         if not 0 <= request.index < len(items):
-            what = f"{request.purpose} {request.verb}".strip()
+            what = " ".join(filter(None, (request.purpose, request.role, request.verb)))
             message = f"the script has {len(items)} proposals for {what[:150]}; number {request.index + 1} was asked for"
             return ModelError(code=ModelErrorCode.SCRIPT_EXHAUSTED, message=message)
         item = items[request.index]
@@ -131,13 +137,15 @@ async def _speak(text: str, text_ms: int, heard: Heard) -> None:
         await asyncio.sleep(0)  # who listens to the last piece gets a turn before the answer is there
 
 
-def make_script(*, verbs: Mapping[str, Sequence[object]] | None = None, **purposes: Sequence[object]) -> Script:
-    """A script from values in memory: a list by purpose, and lists by verb; items as in a file.
+def make_script(
+    *, verbs: Mapping[str, Sequence[object]] | None = None, **purposes: Sequence[object] | Mapping[str, Sequence[object]]
+) -> Script:
+    """A script from values in memory: a list by purpose, or by purpose and role, and lists by verb; items as in a file.
 
     Raises:
         ConfigurationError: an item is none, or a list is for no known purpose.
     """
-    lists = {name: list(items) for name, items in purposes.items()}
+    lists = {name: dict(items) if isinstance(items, Mapping) else list(items) for name, items in purposes.items()}
     by_verb = {name: list(items) for name, items in (verbs or {}).items()}
     return _script({**lists, "verbs": by_verb}, "script")
 
@@ -193,9 +201,15 @@ def _case(tree: object, place: str, purposes: Collection[str] | None) -> tuple[s
 def _part(tree: Mapping[str, Any], place: str) -> _Part:
     verbs = _mapping(tree.get("verbs") or {}, f"{place}verbs", None)
     return _Part(
-        purposes={name: _items(tree.get(name), f"{place}{name}") for name in tree if name not in OTHER_KEYS},
+        purposes={name: _by_role(tree.get(name), f"{place}{name}") for name in tree if name not in OTHER_KEYS},
         verbs={name: _items(items, f"{place}verbs.{name}") for name, items in verbs.items()},
     )
+
+
+def _by_role(tree: object, place: str) -> Mapping[str, tuple[_Item, ...]]:
+    if not isinstance(tree, Mapping):
+        return {ANY_ROLE: _items(tree, place)}
+    return {role: _items(items, f"{place}.{role}") for role, items in _mapping(cast("object", tree), place, None).items()}
 
 
 def _items(tree: object, place: str) -> tuple[_Item, ...]:

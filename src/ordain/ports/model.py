@@ -46,10 +46,10 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     ``schema`` is the JSON Schema the answer must fit; None: the answer is plain text, and nothing of JSON is asked for. ``held`` is how it is
     held to that schema, where that is another way than the profile declares; ``left`` is what the endpoint is known not to take. ``inputs`` are the typed values the prompt was rendered from, for
     providers that are no language model (shapes: ``prompts``). ``timeout_s`` is what is left of the deadline. ``index`` is how
-    many model calls of its purpose the run made before this one, so that a scripted answer depends on the journal and not on
+    many model calls of its purpose (and role) the run made before this one, so that a scripted answer depends on the journal and not on
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
     dots, like ``final_answer.content``), of plain text all of it; "" where nothing may be shown. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
-    answer where no model is configured (``ByCode``). ``words_first``: plain text of this endpoint is known not to begin within a thought that only ends
+    answer where no model is configured (``ByCode``). ``role`` is as whom the model is asked where several are asked for one purpose ("": no other is). ``words_first``: plain text of this endpoint is known not to begin within a thought that only ends
     in it; of any other nothing is heard before that is certain.
     """
 
@@ -69,6 +69,13 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     held: Structured | None = None
     left: frozenset[Leave] = frozenset()
     words_first: bool = False
+    role: str = ""
+    asked_temperature: float | None = None
+
+    @property
+    def temperature(self) -> float | None:
+        """What the answer is drawn at: what the question asks for, else the profile's; None: the endpoint's own."""
+        return self.profile.temperature if self.asked_temperature is None else self.asked_temperature
 
     @property
     def held_by(self) -> Structured | None:
@@ -132,6 +139,7 @@ REFUSALS = frozenset(
         ModelErrorCode.REJECTED,
         ModelErrorCode.PROMPT_OVER_BOUND,
         ModelErrorCode.NOTHING_TO_QUOTE,
+        ModelErrorCode.NEEDS_MODEL,
         ModelErrorCode.SCRIPT_EXHAUSTED,
         ModelErrorCode.WITHDRAWN,
         ModelErrorCode.CIRCUIT_OPEN,

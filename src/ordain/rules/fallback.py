@@ -66,6 +66,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     What is no attempt is told beside them. ``held``: this time nothing was sent, so often in a row at this profile, for whose sake ``waited_ms``
     were waited already; ``unanswered``: and nothing was ever heard of it; ``rests``: it was asked and named a delay. ``lost``: this time the outcome was lost with its process, so often in all. Runs of earlier builds have neither,
     and count all that among the attempts. ``lower``: the endpoint does not hold answers as it was told to, and has a lower way that was not tried.
+    ``most`` is how many attempts the question itself leaves.
     """
 
     code: ModelErrorCode
@@ -81,6 +82,7 @@ class FallbackFacts(Struct, frozen=True, kw_only=True):
     unanswered: bool | UnsetType = UNSET
     rests: bool | UnsetType = UNSET
     lower: bool | UnsetType = UNSET
+    most: int | UnsetType = UNSET
 
 
 MAY_PASS = frozenset(
@@ -107,11 +109,12 @@ def decide_fallback(facts: FallbackFacts, inputs: None, policy: Policy) -> Decis
     """
     table = policy.fallback
     answer = table.on_error.get(facts.code, OnModelError.FAIL)
-    if facts.lower is True and facts.attempts_total < table.attempts_total and facts.left_ms > 0:
+    most = table.attempts_total if facts.most is UNSET else min(facts.most, table.attempts_total)
+    if facts.lower is True and facts.attempts_total < most and facts.left_ms > 0:
         return Decision(outcome=RetryProfile(), reason=FallbackReason.LOWER)
     if answer is OnModelError.FAIL:
         return Decision(outcome=GiveUp(), reason=FallbackReason.NOT_RETRYABLE)
-    if facts.attempts_total >= table.attempts_total:
+    if facts.attempts_total >= most:
         return Decision(outcome=GiveUp(), reason=FallbackReason.EXHAUSTED)
     if facts.left_ms <= 0:
         return Decision(outcome=GiveUp(), reason=FallbackReason.NO_TIME)

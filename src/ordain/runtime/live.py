@@ -346,8 +346,8 @@ class LiveRun(Pen):
     # --- handlers ---------------------------------------------------------------------------------------------------------------
 
     async def _model(self, effect: ModelCall) -> AnyResult:
-        index = self._model_calls[effect.purpose]
-        self._model_calls[effect.purpose] += 1
+        index = self._model_calls[effect.purpose, effect.role]
+        self._model_calls[effect.purpose, effect.role] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
         prompt = self.setup.kind.prompt(effect.purpose)
         attempt = Attempt(index=index, prompt=prompt, having=self._said.having, verb=self.verb_run, heard=heard)

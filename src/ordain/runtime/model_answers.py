@@ -90,7 +90,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     def request(
         self, call: ModelCall, profile: ModelProfile, *, timeout_s: float, index: int, heard: bool, held: Structured | None = None
     ) -> ModelRequest:
-        """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose, ``heard`` says that somebody listens."""
+        """The request of one attempt at ``profile``; ``index`` counts the run's calls of this purpose and role, ``heard`` says that somebody listens."""
         contract = self.kind.contract_of(call)
         return ModelRequest(
             profile=profile,
@@ -107,6 +107,8 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
             index=index,
             narrative=call.narrative if heard else "",
             held=held,
+            role=call.role,
+            asked_temperature=call.temperature,
         )
 
 

@@ -328,12 +328,12 @@ async def said(inputs: dict[str, Any], max_tokens: int = 4096) -> dict[str, Any]
     return json.loads(reply.text)
 
 
-@pytest.mark.parametrize("purpose", ["router", "supervisor", "triage"])
+@pytest.mark.parametrize("purpose", ["router", "supervisor", "triage", "seat", "chair"])
 async def test_it_chooses_nothing(purpose: str) -> None:
-    """Asked to route or to judge it says that it is no model, whatever the message."""
+    """Asked to route, to judge or to take a seat it says that this needs a model, whatever the message."""
     reply = await ask(purpose, {"message": "Please choose one of these.", "output_schema": one_text("content")})
     assert isinstance(reply, ModelError)
-    assert reply.code is ModelErrorCode.NOTHING_TO_QUOTE
+    assert reply.code is ModelErrorCode.NEEDS_MODEL
     assert "no language model" in reply.message
 
 

@@ -15,11 +15,12 @@ from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
 from ordain.flows.supervisor.v3 import run_supervisor as run_supervisor_3
 from ordain.flows.supervisor.v4 import run_supervisor as run_supervisor_4
+from ordain.flows.supervisor.v5 import run_supervisor as run_supervisor_5
 from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
-    version=5,
+    version=6,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -31,7 +32,8 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     rules=(SUPERVISE,),
     judged=True,
 )
-SUPERVISOR_4 = replace(SUPERVISOR, version=4, run=run_supervisor_4)
+SUPERVISOR_5 = replace(SUPERVISOR, version=5, run=run_supervisor_5)
+SUPERVISOR_4 = replace(SUPERVISOR_5, version=4, run=run_supervisor_4)
 SUPERVISOR_3 = replace(SUPERVISOR_4, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
 SUPERVISOR_2 = replace(SUPERVISOR_3, version=2, run=run_supervisor_2)
 SUPERVISOR_1 = replace(SUPERVISOR_2, version=1, run=run_supervisor_1)

@@ -23,6 +23,7 @@ from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v3 import run_turn as run_turn_3
 from ordain.flows.turn.v4 import run_turn as run_turn_4
 from ordain.flows.turn.v5 import run_turn as run_turn_5
+from ordain.flows.turn.v6 import run_turn as run_turn_6
 from ordain.journal.records import Label
 from ordain.rules.completeness import COMPLETENESS
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs
@@ -96,7 +97,7 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=6,
+    version=7,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
@@ -114,8 +115,9 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     judged=True,
     failed=_failed,
 )
+TURN_6 = replace(TURN, version=6, run=run_turn_6)
 TURN_5 = replace(
-    TURN,
+    TURN_6,
     version=5,
     run=run_turn_5,
     grant=_grant_5,

@@ -55,7 +55,7 @@ def forbidden_write(text: str) -> Noted:
     return {"receipt": "done"}
 
 
-@verb(effect="read", timeout_ms=1)
+@verb(effect="read", timeout_ms=30)
 async def endless_read(text: str) -> Noted:
     """Take too long."""
     await asyncio.Event().wait()

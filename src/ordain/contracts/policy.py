@@ -11,6 +11,8 @@ from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.guardrails import GuardrailsPolicy
+from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
@@ -388,4 +390,6 @@ class Policy(Strict):
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
     profile: ProfilePolicy = ProfilePolicy()
+    handoff: HandoffPolicy = HandoffPolicy()
+    guardrails: GuardrailsPolicy = GuardrailsPolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

@@ -6,7 +6,7 @@ What weighs most holds: denied, escalated, reviewed, passed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 from unicodedata import category, normalize
@@ -14,6 +14,7 @@ from unicodedata import category, normalize
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
@@ -97,9 +98,10 @@ def decide_guardrail(facts: GuardrailFacts, inputs: GuardrailInputs, policy: Pol
     return Decision(outcome=Passed(risk), reason=GuardrailReason.PASSED)
 
 
-def gravest(effects: Iterator[VerbEffect]) -> tuple[VerbEffect, ...]:
-    """The effects, each once, the gravest first."""
-    return tuple(sorted(set(effects), key=lambda effect: (-STRICTNESS[effect], effect)))
+def effects_of(verbs: Iterable[str], catalog: Catalog) -> tuple[VerbEffect, ...]:
+    """The effects of verbs, each once, the gravest first."""
+    found = {catalog.verbs[verb].spec.effect for verb in verbs}
+    return tuple(sorted(found, key=lambda effect: (-STRICTNESS[effect], effect)))
 
 
 def _evened(text: str) -> str:
@@ -128,21 +130,19 @@ def _texts(value: object) -> Iterator[str]:
             return
 
 
-_OUTCOME = msgspec.json.Decoder(GuardrailOutcome)
+_OUTCOME: msgspec.json.Decoder[GuardrailOutcome] = msgspec.json.Decoder(GuardrailOutcome)
 _FACTS = msgspec.json.Decoder(GuardrailFacts)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
     """What was denied or had to be looked at; of what passed nothing."""
     outcome, verb = _OUTCOME.decode(recorded.outcome), _FACTS.decode(recorded.facts).verb
-    match outcome:
-        case Passed():
-            return SILENT
-        case Forbidden(source=source):
-            return HeaderShare(lines=(HeaderLine(mark="fail", what=f"guardrail {source}: {verb}", reason=recorded.reason),))
-        case Reviewed(risk=risk, sources=sources):
-            what = f"guardrail {', '.join(sources)}: {verb}, risk {risk:.2f}"
-            return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
+    if isinstance(outcome, Passed):
+        return SILENT
+    if isinstance(outcome, Forbidden):
+        return HeaderShare(lines=(HeaderLine(mark="fail", what=f"guardrail {outcome.source}: {verb}", reason=recorded.reason),))
+    what = f"guardrail {', '.join(outcome.sources)}: {verb}, risk {outcome.risk:.2f}"
+    return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 
 GUARDRAIL: Rule[GuardrailFacts, GuardrailInputs, Any] = Rule(

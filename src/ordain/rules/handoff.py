@@ -38,6 +38,7 @@ from ordain.rules.profile import HeldProfile
 from ordain.rules.reasons import Reason
 from ordain.rules.skills import Clamped, Lending, clamped, temporary_card
 
+NO_BUDGET = HandoffBudget()
 DETAIL_CHARS = 200
 TOLD_MAX = 20
 
@@ -131,7 +132,7 @@ class HandoffInputs:
     catalog: Catalog
     held: HeldProfile | None
     scope: CapabilityScope
-    left: HandoffBudget = HandoffBudget()
+    left: HandoffBudget = NO_BUDGET
     run: str = ""
     root: str = ""
     given: Envelope | None = None
@@ -199,7 +200,9 @@ def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Ro
     whole = at_once == facts.targets
     if mode == DELEGATE:
         cut = whole and facts.targets > 1
-        return _Route(mode=mode, targets=1 if cut else facts.targets, diagnostics=(*adjusted, *((Diagnostic.TARGET_ADJUSTED,) if cut else ())))
+        return _Route(
+            mode=mode, targets=1 if cut else facts.targets, diagnostics=(*adjusted, *((Diagnostic.TARGET_ADJUSTED,) if cut else ()))
+        )
     most = own.max_fanout_agents if held is None else min(own.max_fanout_agents, held.fanout_agents or own.max_fanout_agents)
     width = min(at_once, most)
     limited = (Diagnostic.FANOUT_LIMITED,) if width < at_once else ()
@@ -306,7 +309,9 @@ def _mismatch(given: Envelope, facts: HandoffFacts, inputs: HandoffInputs) -> st
 # --- what is told -------------------------------------------------------------------------------------------------------------------
 
 
-def _refused(reason: HandingReason, target: str = "", detail: str = "", rejected: tuple[RejectedSkill, ...] = ()) -> Decision[HandoffOutcome]:
+def _refused(
+    reason: HandingReason, target: str = "", detail: str = "", rejected: tuple[RejectedSkill, ...] = ()
+) -> Decision[HandoffOutcome]:
     code = reason.value.rpartition(".")[2]
     return Decision(
         outcome=HandoffRefused(code=code, target=target[:DETAIL_CHARS], detail=detail[:DETAIL_CHARS], rejected=rejected), reason=reason

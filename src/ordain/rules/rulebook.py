@@ -17,6 +17,8 @@ from ordain.rules.configure import CONFIGURE
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.grant import GRANT
+from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.handoff import HANDOFF
 from ordain.rules.hedge import HEDGE
 from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
@@ -31,7 +33,20 @@ from ordain.rules.step import STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
-ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE)
+ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (
+    STEP,
+    PROCEED,
+    LIMITS,
+    SCOPE,
+    LANE,
+    FALLBACK,
+    HEDGE,
+    RETRY,
+    HISTORY,
+    PROFILE,
+    HANDOFF,
+    GUARDRAIL,
+)
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)
 """What the port asks alone: what they grant a flow cannot give itself."""

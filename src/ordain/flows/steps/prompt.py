@@ -156,6 +156,7 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
         prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()) + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
         narrative=progress.narrative,
+        role=progress.role,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
+from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.handoff import HandoffPolicy
@@ -389,6 +390,7 @@ class Policy(Strict):
     outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
+    agent_chain: ChainPolicy = ChainPolicy()
     profile: ProfilePolicy = ProfilePolicy()
     handoff: HandoffPolicy = HandoffPolicy()
     guardrails: GuardrailsPolicy = GuardrailsPolicy()

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
@@ -387,5 +388,6 @@ class Policy(Strict):
     outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
+    council: CouncilPolicy = CouncilPolicy()
     profile: ProfilePolicy = ProfilePolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

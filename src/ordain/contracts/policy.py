@@ -10,8 +10,11 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
+from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.council import CouncilPolicy
+from ordain.contracts.guardrails import GuardrailsPolicy
+from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
@@ -389,5 +392,8 @@ class Policy(Strict):
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
     council: CouncilPolicy = CouncilPolicy()
+    agent_chain: ChainPolicy = ChainPolicy()
     profile: ProfilePolicy = ProfilePolicy()
+    handoff: HandoffPolicy = HandoffPolicy()
+    guardrails: GuardrailsPolicy = GuardrailsPolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

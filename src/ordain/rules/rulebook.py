@@ -13,11 +13,14 @@ from ordain.rules.approve import APPROVE
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
+from ordain.rules.chain_end import CHAIN_END
 from ordain.rules.configure import CONFIGURE
 from ordain.rules.council import COUNCIL
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.grant import GRANT
+from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.handoff import HANDOFF
 from ordain.rules.hedge import HEDGE
 from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
@@ -28,13 +31,15 @@ from ordain.rules.quorum import QUORUM
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
+from ordain.rules.safety import SAFETY
 from ordain.rules.scope import SCOPE
-from ordain.rules.step import STEP
+from ordain.rules.step import REASK, STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
 ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (
-    *(STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE),
+    *(STEP, REASK, PROCEED, SAFETY, CHAIN_END, LIMITS, SCOPE),
+    *(LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE, HANDOFF, GUARDRAIL),
     *(QUORUM, COUNCIL),
 )
 """What the steps that kinds share ask, so that every flow may."""

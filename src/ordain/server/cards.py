@@ -49,7 +49,7 @@ def card_view(catalog: Catalog, name: str) -> dict[str, Any]:
         "verb_id": card.verb,
         "active": inactive is None,
         "inactive": inactive,
-        "uses": sorted(filter(card.permits, active)),
+        "uses": sorted(catalog.domain_of(card) & active),
         "missing": [pattern for pattern in dict.fromkeys(card.patterns) if not catalog.named_by(pattern) & active],
     }
 

@@ -37,7 +37,7 @@ PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
     "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/workflows.py"), "ordain.app"
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/workflows.py", "cli/cards.py"), "ordain.app"
     ),  # look at a catalog without a running house
 }
 """Who takes the list of shipped kinds, and from where."""
@@ -75,6 +75,12 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("flows/turn/suggestion.py", "workflow"): "a purpose, which policy and scripts name",
     ("contracts/approvals.py", "workflow"): "what an approval is of",
     ("rules/workflow.py", "workflow"): "a rule's name",
+    ("rules/council.py", "council"): "a rule's name",
+    ("rules/route.py", "council"): "a path",
+    ("contracts/conversation.py", "council"): "a mode",
+    ("cli/slash.py", "council"): "that mode",
+    ("settings.py", "council"): "a section of policy",
+    ("flows/deliberation/seat_run.py", "seat"): "the kind in which a seat speaks, for whoever opens such a run",
     ("runtime/claims.py", "verb"): "what a claim of a grant says of its call",
     ("verbs/workflow/lint.py", "verb"): "a field of a template",
     ("flows/steps/prompt.py", "planner"): "a purpose, which policy and scripts name",

@@ -27,14 +27,8 @@ VERBS = (
     leaf("keep", VerbEffect.PRIVATE),
     leaf("tell", VerbEffect.SEND),
     leaf("rule", VerbEffect.ADMIN),
-    VerbSpec(
-        name="drop",
-        description="drop",
-        effect=VerbEffect.SECRET,
-        arguments=ARGUMENTS,
-        input_schema=TEXT,
-        output_schema=TEXT,
-    ),
+    leaf("drop", VerbEffect.SECRET),
+    VerbSpec(name="score", description="score", effect=VerbEffect.READ, input_schema=TEXT),
 )
 CARDS: Mapping[str, AgentCard] = {
     card.name: card

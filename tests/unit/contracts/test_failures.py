@@ -24,7 +24,22 @@ RAISED = re.compile(
 )
 HOUSE = Path(next(iter(ordain.verbs.__path__)))
 R = AuthorizeReason
-NO_DENIALS = {HandingReason.HANDED, HandingReason.BEGUN, GuardrailReason.PASSED, GuardrailReason.REVIEW, GuardrailReason.ESCALATED, GuardrailReason.UNMODERATED, R.READ, R.PRIVATE, R.EGRESS_DECLARED, R.APPROVED, R.GRANTED, R.DELEGATED, R.NEEDS_GRANT, R.NEEDS_APPROVAL}
+NO_DENIALS = {
+    HandingReason.HANDED,
+    HandingReason.BEGUN,
+    GuardrailReason.PASSED,
+    GuardrailReason.REVIEW,
+    GuardrailReason.ESCALATED,
+    GuardrailReason.UNMODERATED,
+    R.READ,
+    R.PRIVATE,
+    R.EGRESS_DECLARED,
+    R.APPROVED,
+    R.GRANTED,
+    R.DELEGATED,
+    R.NEEDS_GRANT,
+    R.NEEDS_APPROVAL,
+}
 
 
 def test_each_code_that_the_verbs_give_has_a_category() -> None:

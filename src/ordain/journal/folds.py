@@ -346,12 +346,13 @@ def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | 
     return None
 
 
-class _Purpose(Struct):
+class _Asked(Struct):
     purpose: str
+    role: str = ""
 
 
 class _ModelIntent(Struct):
-    effect: _Purpose
+    effect: _Asked
 
 
 def answered_calls(records: Sequence[Record]) -> Counter[tuple[str, str]]:

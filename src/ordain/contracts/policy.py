@@ -16,6 +16,7 @@ from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
+from ordain.contracts.roster import RosterPolicy
 from ordain.contracts.verbs import Category
 from ordain.contracts.workflow import OutcomePolicy
 
@@ -388,4 +389,5 @@ class Policy(Strict):
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
     profile: ProfilePolicy = ProfilePolicy()
+    roster: RosterPolicy = RosterPolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

@@ -17,7 +17,8 @@ from typing import Annotated, Any, NoReturn
 import jsonschema_rs
 from pydantic import Field, JsonValue, StringConstraints
 
-from ordain.contracts.cards import AgentCard, CardName
+from ordain.contracts.agent_verbs import with_agents
+from ordain.contracts.cards import AGENT_VERB, AgentCard, CardName
 from ordain.contracts.council import Seat, SeatName
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
@@ -192,10 +193,11 @@ class Catalog(_Shared):
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
 
         Raises:
-            ConfigurationError: a verb's schema is invalid.
+            ConfigurationError: a verb's schema is invalid, or a verb has the id of a card's.
         """
         data = read_only(data)
-        verbs = MappingProxyType({name: _compile(spec) for name, spec in data.verbs.items()})
+        specs = read_only(with_agents(data.verbs, data.cards.values()))
+        verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
         workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
         self.__dict__.update(
             data=data, policy=data.policy, verbs=verbs, workflows=workflows, _tables=tables, _named={}, _inactive={}, _missing={}
@@ -265,6 +267,10 @@ class Catalog(_Shared):
             ConfigurationError: it is not a JSON Schema, or refers outside itself.
         """
         return _schema(json.dumps(source, sort_keys=True))
+
+    def card_of(self, verb_id: str) -> AgentCard | None:
+        """The card that a verb hands work to; None where the verb is another."""
+        return self.data.cards.get(verb_id.removeprefix(AGENT_VERB)) if verb_id.startswith(AGENT_VERB) else None
 
     def named_by(self, pattern: str) -> frozenset[str]:
         """The verbs that a pattern of policy names; kept, for there are as many patterns as policy has, and each turn asks for them."""

@@ -113,10 +113,27 @@ class StepStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+class StepEventName(StrEnum):
+    """What happens to a step (C6)."""
+
+    STARTED = "started"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class StepEvent(Struct, frozen=True, kw_only=True):
+    """Something happened to a step: ``agent`` was handed it for the ``attempt``-th time, or came to an end with it."""
+
+    event: StepEventName
+    step: int
+    agent: str
+    attempt: int
+
+
 class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was planned of a step and what was done (C6). ``status`` is where it came to, ``attempts`` how often somebody was handed it, ``error`` why it failed.
 
-    ``executed_agent`` is "" where nobody was. ``tool_class`` is rule ``tool_first``'s word for the tools that were called.
+    ``executed_agent`` is "" where nobody was, ``executed_tools`` are those that succeeded.
     """
 
     index: int
@@ -134,7 +151,6 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence_threshold: float | None = None
     status: StepStatus = StepStatus.PLANNED
     attempts: int = 0
-    tool_class: str = ""
     error: str = ""
 
 

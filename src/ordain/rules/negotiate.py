@@ -47,12 +47,20 @@ class NegotiateFacts(Struct, frozen=True, kw_only=True):
 
 
 class AgentProposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an agent found, and how confident it is of that (C6)."""
+    """What an agent found, and how confident it is of that (C6): as it ``said``, where that is a number from 0 to 1, else as its step was planned."""
 
     agent: str
     summary: str
     confidence: float
     rationale: str = ""
+    said: Any = None
+
+    @property
+    def counted(self) -> float:
+        """Its confidence."""
+        said = self.said
+        sure = not isinstance(said, bool) and isinstance(said, int | float) and 0 <= said <= 1
+        return float(said) if sure else self.confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +75,18 @@ def decide_negotiate(facts: NegotiateFacts, inputs: NegotiateInputs, policy: Pol
     proposals = inputs.proposals
     if len(proposals) < 2:
         return Decision(outcome=NotNegotiated(), reason=NegotiateReason.TOO_FEW)
-    total = sum(one.confidence for one in proposals)
+    total = sum(one.counted for one in proposals)
     if total <= 0:
         return Decision(outcome=NotNegotiated(), reason=NegotiateReason.NO_CONFIDENCE)
-    place = max(range(len(proposals)), key=lambda index: (proposals[index].confidence, -index))
+    place = max(range(len(proposals)), key=lambda index: (proposals[index].counted, -index))
     best = proposals[place]
-    near = [one for index, one in enumerate(proposals) if index != place and best.confidence - one.confidence <= policy.roster.agreement]
-    consensus = round(min(1.0, (best.confidence + sum(one.confidence for one in near)) / total), 6)
+    near = [one for index, one in enumerate(proposals) if index != place and best.counted - one.counted <= policy.roster.agreement]
+    consensus = round(min(1.0, (best.counted + sum(one.counted for one in near)) / total), 6)
     agreed = Agreed(place=place, agent=best.agent, consensus=consensus, supporters=tuple(one.agent for one in near))
     return Decision(outcome=agreed, reason=NegotiateReason.AGREED)
 
 
-_OUTCOME = msgspec.json.Decoder(Agreed | NotNegotiated)
+_OUTCOME: msgspec.json.Decoder[Agreed | NotNegotiated] = msgspec.json.Decoder(Agreed | NotNegotiated)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:

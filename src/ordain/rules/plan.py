@@ -84,13 +84,14 @@ PlanOutcome = PlanMade | PlanFallback | PlanRefused
 
 
 class PlanFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who plans, how many agents there are, how many the message names; of a planner whether it answered, and with how many bytes."""
+    """Who plans, how many agents there are, how many the message names; of a planner whether it answered, with how many bytes, or why not (``code``)."""
 
     by: PlannedBy
     cards: int
     named: int = 0
     answered: bool = False
     size_bytes: int = 0
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ def decide_plan(facts: PlanFacts, inputs: PlanInputs, policy: Policy) -> Decisio
         return _named(inputs)
     proposal = inputs.proposal
     if proposal is None or isinstance(proposal, Unparsed):
-        return _fallback(inputs, PlanReason.FAILED, "" if proposal is None else str(proposal.reason))
+        return _fallback(inputs, PlanReason.FAILED, facts.code if proposal is None else str(proposal.reason))
     if proposal.size_bytes > policy.step.max_bytes:
         return _fallback(inputs, PlanReason.FAILED, "too large")
     payload = read_plan(proposal.value)
@@ -169,7 +170,7 @@ def _fallback(inputs: PlanInputs, reason: PlanReason, detail: str = "") -> Decis
     return Decision(outcome=PlanFallback(agent=GENERAL_AGENT, reason=str(reason), detail=detail[:DETAIL_CHARS]), reason=reason)
 
 
-_OUTCOME = msgspec.json.Decoder(PlanOutcome)
+_OUTCOME: msgspec.json.Decoder[PlanOutcome] = msgspec.json.Decoder(PlanOutcome)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:

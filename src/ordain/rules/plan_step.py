@@ -58,7 +58,7 @@ def decide_plan_step(facts: PlanStepFacts, inputs: None, policy: Policy) -> Deci
 
 
 _FACTS = msgspec.json.Decoder(PlanStepFacts)
-_OUTCOME = msgspec.json.Decoder(StepGiven | StepGivenToNobody)
+_OUTCOME: msgspec.json.Decoder[StepGiven | StepGivenToNobody] = msgspec.json.Decoder(StepGiven | StepGivenToNobody)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:

@@ -53,10 +53,11 @@ class PlanOver(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="over"
 
 
 class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How many steps there are, which are done and which failed, and what is left of the plan's time."""
+    """How many steps there are, which are done and which failed, what is left of the plan's time, and how many may be handed on at once."""
 
     steps: int
     left_ms: int
+    width: int
     done: tuple[int, ...] = ()
     failed: tuple[int, ...] = ()
 
@@ -75,8 +76,8 @@ def decide_plan_wave(facts: PlanWaveFacts, inputs: PlanWaveInputs, policy: Polic
     left = [index for index in range(facts.steps) if index not in ended]
     ready = [index for index in left if all(before in facts.done for before in _needs(inputs, index))]
     if ready and facts.left_ms > 0:
-        at_once = policy.roster.max_concurrency if inputs.needs or inputs.strategy is HandoffStrategy.PARALLEL else 1
-        return Decision(outcome=Wave(tuple(ready[:at_once])), reason=PlanWaveReason.READY)
+        at_once = min(facts.width, policy.roster.max_concurrency) if inputs.needs or inputs.strategy is HandoffStrategy.PARALLEL else 1
+        return Decision(outcome=Wave(tuple(ready[: max(1, at_once)])), reason=PlanWaveReason.READY)
     reason = PlanWaveReason.COMPLETED if len(facts.done) == facts.steps else PlanWaveReason.PARTIAL if facts.done else PlanWaveReason.FAILED
     over = PlanOver(status=_STATUS[reason], not_run=tuple(left))
     return Decision(outcome=over, reason=PlanWaveReason.TIME if ready else reason)
@@ -91,7 +92,7 @@ _STATUS = {
     PlanWaveReason.PARTIAL: PlanStatus.PARTIAL,
     PlanWaveReason.FAILED: PlanStatus.FAILED,
 }
-_OUTCOME = msgspec.json.Decoder(Wave | PlanOver)
+_OUTCOME: msgspec.json.Decoder[Wave | PlanOver] = msgspec.json.Decoder(Wave | PlanOver)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:

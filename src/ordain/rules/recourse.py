@@ -62,19 +62,20 @@ FINAL_CODES = frozenset(
         "interrupted",
         "budget",
         "budget_exceeded",
-        "safety",
         "safety_limit_exceeded",
         "tool_first_violation",
     }
 )
-"""What a step fails with that another agent changes nothing of: somebody's no, a bound of the run, the profile, a rule about what counts."""
+"""What a step fails with that another agent changes nothing of: somebody's no, a bound of the run, a rule about what counts."""
+UNAVAILABLE_CODES = frozenset({"inactive", "not_configured"})
+"""What a handoff is denied with because the agent is not to be had here; every other denial is a no to the handoff itself."""
 
 
 class RecourseFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which step failed (from 0), at whom, with which code, how often that one had it, and who had it in all.
 
     ``fallback`` is the fallback agent of whom it was handed first ("": none), ``general``: there is a ``general_agent``. ``acted``: something beyond reads was
-    done for it, or nobody knows what was.
+    done for it, or nobody knows what was. ``denied``: it was not handed on at all.
     """
 
     step: int
@@ -86,13 +87,14 @@ class RecourseFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fallback: str = ""
     general: bool = False
     acted: bool = False
+    denied: bool = False
 
 
 def decide_recourse(facts: RecourseFacts, inputs: None, policy: Policy) -> Decision[RecourseOutcome]:
     """Never twice what may have happened; then again, then somebody else."""
     if facts.acted:
         return Decision(outcome=StepFails(), reason=RecourseReason.ACTED)
-    if facts.code in FINAL_CODES:
+    if facts.code in FINAL_CODES or (facts.denied and facts.code not in UNAVAILABLE_CODES):
         return Decision(outcome=StepFails(), reason=RecourseReason.FINAL)
     if facts.left_ms <= 0:
         return Decision(outcome=StepFails(), reason=RecourseReason.TIME)
@@ -109,7 +111,7 @@ def decide_recourse(facts: RecourseFacts, inputs: None, policy: Policy) -> Decis
 
 
 _FACTS = msgspec.json.Decoder(RecourseFacts)
-_OUTCOME = msgspec.json.Decoder(RecourseOutcome)
+_OUTCOME: msgspec.json.Decoder[RecourseOutcome] = msgspec.json.Decoder(RecourseOutcome)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:

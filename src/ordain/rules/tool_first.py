@@ -167,7 +167,7 @@ def _among(verb: str, patterns: Sequence[str]) -> bool:
 
 
 _FACTS = msgspec.json.Decoder(ToolFirstFacts)
-_OUTCOME = msgspec.json.Decoder(ToolFirstOutcome)
+_OUTCOME: msgspec.json.Decoder[ToolFirstOutcome] = msgspec.json.Decoder(ToolFirstOutcome)
 _QUIET = frozenset(map(str, (ToolFirstReason.PRIMARY, ToolFirstReason.OPTIONAL, ToolFirstReason.TRIAGE)))
 
 

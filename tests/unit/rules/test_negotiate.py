@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.negotiate import NEGOTIATE, AgentProposal, Agreed, NegotiateFacts, NegotiateInputs, NegotiateReason
-from tests.unit.rules.given import POLICY, decided, texts
+from tests.unit.rules.given import POLICY, decided, json_values, texts
 
 proposals = st.lists(
-    st.builds(AgentProposal, agent=st.sampled_from("abcdef"), summary=texts, confidence=st.floats(0, 1), rationale=texts), max_size=6
+    st.builds(AgentProposal, agent=st.sampled_from("abcdef"), summary=texts, confidence=st.floats(0, 1), rationale=texts, said=json_values), max_size=6
 )
 
 
@@ -25,13 +25,13 @@ def test_the_most_confident_stands_first(found: list[AgentProposal]) -> None:
     outcome = negotiated(found).outcome
     if isinstance(outcome, Agreed):
         best = found[outcome.place]
-        assert best.confidence == max(one.confidence for one in found)
+        assert best.counted == max(one.counted for one in found)
         assert best.agent == outcome.agent
         assert 0 < outcome.consensus <= 1
-        near = [one for one in found if best.confidence - one.confidence <= POLICY.roster.agreement]
+        near = [one for one in found if best.counted - one.counted <= POLICY.roster.agreement]
         assert len(outcome.supporters) == len(near) - 1
     else:
-        assert len(found) < 2 or not any(one.confidence for one in found)
+        assert len(found) < 2 or not any(one.counted for one in found)
 
 
 def test_what_it_comes_to_is_recorded() -> None:

@@ -15,6 +15,7 @@ from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFact
 from tests.unit.rules.given import POLICY, decided
 
 Needs = Sequence[Sequence[int]]
+WIDTH = 8
 
 
 @st.composite
@@ -30,7 +31,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, Needs]:
 
 
 def wave(steps: int, needs: Needs, strategy: HandoffStrategy, done: Sequence[int], failed: Sequence[int], left_ms: int = 1000) -> Any:
-    facts = PlanWaveFacts(steps=steps, left_ms=left_ms, done=tuple(done), failed=tuple(failed))
+    facts = PlanWaveFacts(steps=steps, left_ms=left_ms, width=WIDTH, done=tuple(done), failed=tuple(failed))
     return decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=strategy, needs=needs), POLICY)
 
 
@@ -69,8 +70,16 @@ def test_when_its_time_is_over_nothing_more_begins(done: tuple[int, ...], status
     assert decision.outcome.not_run == tuple(index for index in range(3) if index not in done)
 
 
+def test_no_more_are_at_work_than_may_be_handed_on() -> None:
+    """Where the profile lets fewer be handed on at once than policy, and at least one."""
+    for width, ran in ((0, 1), (1, 1), (2, 2), (8, 3)):
+        facts = PlanWaveFacts(steps=5, left_ms=1000, width=width)
+        outcome = decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.PARALLEL), POLICY).outcome
+        assert len(outcome.steps) == ran
+
+
 def test_facts_of_the_longest_plan_fit() -> None:
     """Fifty steps, whatever became of them."""
-    facts = PlanWaveFacts(steps=50, left_ms=10**9, done=tuple(range(25)), failed=tuple(range(25, 50)))
+    facts = PlanWaveFacts(steps=50, left_ms=10**9, width=3, done=tuple(range(25)), failed=tuple(range(25, 50)))
     assert len(str(facts)) <= FACTS_BYTES
     assert decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.SEQUENTIAL), POLICY).outcome.status is PlanStatus.PARTIAL

@@ -62,6 +62,20 @@ def test_what_nobody_else_would_change_is_final(code: str) -> None:
     assert after(code, attempt=1).reason is RecourseReason.FINAL
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("handoff_target_not_allowed", RecourseReason.FINAL),
+        ("delegation_blocked", RecourseReason.FINAL),
+        ("inactive", RecourseReason.FALLBACK_AGENT),
+        ("not_configured", RecourseReason.FALLBACK_AGENT),
+    ],
+)
+def test_what_is_denied_goes_to_another_only_where_the_agent_is_not_to_be_had(code: str, reason: RecourseReason) -> None:
+    """A handoff that may not be is not made under another name."""
+    assert after(code, attempt=1, denied=True).reason is reason
+
+
 def test_the_waits_double_up_to_their_bound() -> None:
     """Two seconds, then four; never past the plan's time."""
     waits = [after("overloaded", attempt=attempt).outcome for attempt in (1, 2)]

@@ -94,7 +94,8 @@ class Authority:
 
     def _reserved(self, entry: VerbSpec) -> bool:
         """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""
-        return not (self._root and self._kind.enters) and (bool(self._session) or not entry.session_only)
+        enters = (self._root and self._kind.enters) or entry.name in self._kind.escalates
+        return not enters and (bool(self._session) or not entry.session_only)
 
     def authorized(self, call: Call, decision: Decision[Any]) -> None:
         """Keep what a decision of rule ``authorize`` about a call allows, or asks for."""

@@ -5,13 +5,14 @@ A plan is a model's proposal, of steps alone: nothing in it grants anything. Rul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, cast
 
 from msgspec import Struct
 from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, ValidationError
 
+from ordain.contracts.cards import AgentCard
 from ordain.contracts.planner import Strict
 
 GENERAL_AGENT = "general_agent"
@@ -213,3 +214,10 @@ def _cyclic(needs: list[tuple[int, ...]]) -> bool:
     while ready := {index for index in left if not left.intersection(needs[index])}:
         left -= ready
     return bool(left)
+
+
+def agents_with_substitutes(names: Iterable[str], cards: Mapping[str, AgentCard]) -> tuple[str, ...]:
+    """These agents as far as they are there, whoever may take their place (B-16), and ``general_agent``."""
+    known = [name for name in dict.fromkeys(names) if name in cards]
+    instead = [card.fallback_agent for card in (cards[name] for name in known) if card.fallback_agent is not None]
+    return tuple(name for name in dict.fromkeys((*known, *instead, GENERAL_AGENT)) if name in cards)

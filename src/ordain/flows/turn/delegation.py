@@ -12,13 +12,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
-from ordain.contracts.roster import ROSTER_VERB
+from ordain.contracts.roster import ROSTER_VERB, agents_with_substitutes
 from ordain.effects.calls import Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Join, Spawn
 from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import Acted, act
 from ordain.flows.ask import ask
+from ordain.flows.commission import MessageFacts
 from ordain.flows.context import FlowContext
 from ordain.flows.findings import SYNTHESIS_KIND, StepFinding, SynthesisInput, SynthesisOutput, listed
 from ordain.flows.observations import error_of
@@ -57,6 +59,22 @@ class Heading(Struct, frozen=True, kw_only=True):
         if self.chosen.code in NAMED and self.suggestion is None:
             return NAMED[self.chosen.code].format(self.chosen.named)
         return refusal(self.chosen, self.suggestion)
+
+
+def handing(message: MessageFacts, catalog: Catalog) -> tuple[str, ...]:
+    """What a turn needs that may be handed to agents: the roster's verb, the agents' own, and what these are for.
+
+    Of whom the message names, and whoever may take their place; of all where a model may name them or a workflow hands work on.
+    """
+    everybody = catalog.policy.outcome.ask is not None or bool(message.template)
+    if not everybody and not message.delegates:
+        return ()
+    named = catalog.data.cards.keys() if everybody else agents_with_substitutes(message.delegates, catalog.data.cards)
+    cards = [catalog.data.cards[name] for name in named]
+    tools = {verb for card in cards for pattern in card.allow or card.tool_preference for verb in catalog.named_by(pattern)}
+    if message.allowed_verbs:
+        tools.intersection_update(message.allowed_verbs)
+    return (ROSTER_VERB, *(card.verb for card in cards), *sorted(tools))
 
 
 async def heading_of(context: FlowContext, given: TurnInput) -> Heading:

@@ -12,6 +12,8 @@ from pydantic import ConfigDict, Field, model_validator
 from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.guardrails import GuardrailsPolicy
+from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
@@ -392,4 +394,6 @@ class Policy(Strict):
     agent_chain: ChainPolicy = ChainPolicy()
     profile: ProfilePolicy = ProfilePolicy()
     roster: RosterPolicy = RosterPolicy()
+    handoff: HandoffPolicy = HandoffPolicy()
+    guardrails: GuardrailsPolicy = GuardrailsPolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

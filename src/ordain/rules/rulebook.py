@@ -18,6 +18,8 @@ from ordain.rules.configure import CONFIGURE
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.grant import GRANT
+from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.handoff import HANDOFF
 from ordain.rules.hedge import HEDGE
 from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
@@ -35,7 +37,7 @@ Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
 ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (
     *(STEP, REASK, PROCEED, SAFETY, CHAIN_END, LIMITS, SCOPE),
-    *(LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE),
+    *(LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE, HANDOFF, GUARDRAIL),
 )
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)

@@ -17,12 +17,13 @@ from msgspec import Struct
 
 from ordain.contracts.approvals import MayAsk, Tier
 from ordain.contracts.catalog import Catalog, CompiledWorkflow
+from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import VerbEffect, properties_of
-from ordain.contracts.workflow import ARGUMENTS_MAX, calls_of, steps_digest
-from ordain.rules.authorize import tier_of
+from ordain.contracts.workflow import ARGUMENTS_MAX, FixedCall, calls_of, steps_digest
+from ordain.rules.authorize import delegation_tier, tier_of
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import Parsed, Unparsed
@@ -189,7 +190,7 @@ def _expanded(
             return _refused(WorkflowReason.STEP_ARGUMENTS, template.id, f"{call.verb}: {'; '.join(found)}")
     if facts.safety == SafetyMode.READ_ONLY and (more := [verb for verb in workflow.verbs if _beyond_reads(catalog, verb)]):
         return _refused(WorkflowReason.SAFETY, template.id, ", ".join(more))
-    tiers = filter(None, (tier_of(catalog.verbs[call.verb], call.args, facts.safety) for call in calls))
+    tiers = filter(None, (_tier(call, catalog, facts.safety, policy) for call in calls))
     tier = max(tiers, key=list(Tier).index, default=None)
     asks = tier is not None and facts.by is SuggestedBy.RUN
     if asks and facts.may_ask is None:
@@ -204,6 +205,13 @@ def _expanded(
         proposed=asks and facts.may_ask is MayAsk.PEOPLE,
     )
     return Decision(outcome=outcome, reason=WorkflowReason.UNASKED if tier is None else WorkflowReason.TO_BE_APPROVED)
+
+
+def _tier(call: FixedCall, catalog: Catalog, safety: str, policy: Policy) -> Tier | None:
+    """What a step needs a yes for; of work that it hands to a card nobody knows yet how much that is handed."""
+    if catalog.card_of(call.verb) is not None:
+        return delegation_tier(Handed.MORE, safety, policy)
+    return tier_of(catalog.verbs[call.verb], call.args, safety)
 
 
 def _unavailable(verb: str, catalog: Catalog, policy: Policy) -> bool:

@@ -41,8 +41,14 @@ class OutcomeReason(Reason):
     DELEGATES = "outcome.delegates", "Other agents are suggested."
     HANDED_ON = "outcome.handed_on", "The agents that are named are there, and may be handed work: they are handed the turn."
     UNKNOWN_AGENT = "outcome.unknown_agent", "One of the agents that are named is not there: nobody is handed anything."
-    NOT_A_TARGET = "outcome.handoff_target_not_allowed", "One of the agents that are named may not be handed work: nobody is handed anything."
-    NOBODY_INSTEAD = "outcome.delegates_not_followed", "A model names agents who cannot be handed work; policy has the turn answered directly then."
+    NOT_A_TARGET = (
+        "outcome.handoff_target_not_allowed",
+        "One of the agents that are named may not be handed work: nobody is handed anything.",
+    )
+    NOBODY_INSTEAD = (
+        "outcome.delegates_not_followed",
+        "A model names agents who cannot be handed work; policy has the turn answered directly then.",
+    )
 
 
 NAME_CHARS = 64

@@ -150,7 +150,7 @@ def decide_workflow(facts: WorkflowFacts, inputs: WorkflowInputs, policy: Policy
 
 def _named(proposal: Parsed | Unparsed, *, agents: bool) -> tuple[str, dict[str, Any], tuple[str, ...]] | None:
     """The template ("": none) with its arguments, or agents, of a model's answer; None where it is none of the contract's."""
-    if isinstance(proposal, Unparsed) or proposal.value.keys() - ({DELEGATES_KEY} if agents else set[str]()) != KEYS:
+    if isinstance(proposal, Unparsed) or proposal.value.keys() - ({DELEGATES_KEY} if agents else set[str]()) != set(KEYS):
         return None
     template, args, named = proposal.value["template"], proposal.value["args"], proposal.value.get(DELEGATES_KEY, [])
     if not isinstance(template, str | None) or not isinstance(args, dict) or not isinstance(named, list):

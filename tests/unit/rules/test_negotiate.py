@@ -11,7 +11,8 @@ from ordain.rules.negotiate import NEGOTIATE, AgentProposal, Agreed, NegotiateFa
 from tests.unit.rules.given import POLICY, decided, json_values, texts
 
 proposals = st.lists(
-    st.builds(AgentProposal, agent=st.sampled_from("abcdef"), summary=texts, confidence=st.floats(0, 1), rationale=texts, said=json_values), max_size=6
+    st.builds(AgentProposal, agent=st.sampled_from("abcdef"), summary=texts, confidence=st.floats(0, 1), rationale=texts, said=json_values),
+    max_size=6,
 )
 
 

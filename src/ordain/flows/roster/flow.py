@@ -13,7 +13,7 @@ import msgspec
 
 from ordain.contracts.agent_verbs import HandoffReason
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepRecord, StepStatus
+from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepStatus
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.effect import Wait, WaitFor
@@ -34,7 +34,10 @@ FAILED = "plan_failed"
 """The error of a plan of which no step was done, where its steps failed with several."""
 AGAIN = "another try of a plan's step"
 CODE_CHARS = 64
-REFUSED = {"unknown_agent": "there is no agent {}", "no_general_agent": "there is no general_agent to take what no plan may be followed for: {}"}
+REFUSED = {
+    "unknown_agent": "there is no agent {}",
+    "no_general_agent": "there is no general_agent to take what no plan may be followed for: {}",
+}
 
 
 async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
@@ -258,9 +261,13 @@ class _Plan:
         if len(self._records) < 2 or self._over.status is PlanStatus.FAILED:
             return None
         proposals = [proposal_of_finding(self._records[index], self._findings[index]) for index in found]
-        outcome = self._context.fx.decide(NEGOTIATE, NegotiateFacts(proposals=len(proposals)), NegotiateInputs(proposals=proposals), ()).outcome
+        outcome = self._context.fx.decide(
+            NEGOTIATE, NegotiateFacts(proposals=len(proposals)), NegotiateInputs(proposals=proposals), ()
+        ).outcome
         return outcome if isinstance(outcome, Agreed) else None
 
 
 def _result(index: int, acted: Acted, finding: StepFinding) -> StepResult:
-    return StepResult(step_name=acted.verb, order=index, ok=not finding.error, error=finding.error, call=acted.asked, skipped=bool(acted.denied))
+    return StepResult(
+        step_name=acted.verb, order=index, ok=not finding.error, error=finding.error, call=acted.asked, skipped=bool(acted.denied)
+    )

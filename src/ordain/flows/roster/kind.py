@@ -49,5 +49,6 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     prompts=(ROSTER_PROMPT,),
     rules=(PLAN, PLAN_STEP, PLAN_WAVE, RECOURSE, NEGOTIATE),
     header=_header,
+    nests=False,
     judged=True,
 )

@@ -104,7 +104,12 @@ def _followed(context: FlowContext, made: PlanMade, payload: Any, said: str) -> 
         )
         for place, step in enumerate(proposed.steps[index] for index in made.steps)
     )
-    metadata = {"handoff_strategy": str(made.strategy), **proposed.metadata, "confidence": made.confidence, "schema_version": SCHEMA_VERSION}
+    metadata = {
+        "handoff_strategy": str(made.strategy),
+        **proposed.metadata,
+        "confidence": made.confidence,
+        "schema_version": SCHEMA_VERSION,
+    }
     plan = PlannerPlan(steps=steps, metadata=metadata, confidence=made.confidence, raw_response=said[:RAW_CHARS])
     records = tuple(_gated(context, step, index, len(steps)) for index, step in enumerate(steps))
     return Planned(plan=plan, strategy=made.strategy, records=records, reason=HandoffReason.DOMAIN)

@@ -25,4 +25,3 @@ class RosterArgs(Struct, frozen=True, kw_only=True):
 def arguments_of(call: VerbPlanInput) -> RosterArgs:
     """The call's arguments, which its schema has accepted."""
     return msgspec.convert(call.args, RosterArgs)
-

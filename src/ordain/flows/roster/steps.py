@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -58,7 +58,7 @@ def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
             index=record.index,
             agent=agent,
             content=content if isinstance(content, str) else "",
-            structured=structured if isinstance(structured, dict) else {},
+            structured=cast("dict[str, Any]", structured) if isinstance(structured, dict) else {},
         )
     error = error_of(acted)
     return StepFinding(index=record.index, agent=agent, error=acted.denied or error["code"], message=error["message"])

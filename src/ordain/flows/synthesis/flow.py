@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ordain.effects.results import ModelAnswer
 from ordain.flows.ask import ask
-from ordain.flows.findings import SynthesisInput, SynthesisOutput, listed
 from ordain.flows.context import FlowContext
+from ordain.flows.findings import SynthesisInput, SynthesisOutput, listed
 from ordain.flows.synthesis.prompt import SYNTHESIS_PROMPT
 from ordain.ports.effects import Interrupted
 

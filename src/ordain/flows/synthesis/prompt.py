@@ -9,8 +9,8 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
 from ordain.effects.effect import ModelCall
-from ordain.flows.findings import StepFinding, SynthesisInput
 from ordain.flows.context import FlowContext
+from ordain.flows.findings import StepFinding, SynthesisInput
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.values import PromptInputs, Values
 
@@ -34,7 +34,7 @@ def _ask(context: FlowContext, given: SynthesisInput) -> ModelQuestion:
     return ModelQuestion(refs=(0,), args={}, prompt_tokens=bound, max_tokens=MAX_TOKENS)
 
 
-def _build(_: Catalog, call: ModelCall, values: Values) -> PromptInputs:
+def _build(_: Catalog, __: ModelCall, values: Values) -> PromptInputs:
     return PromptInputs(inputs=_inputs(values[0]), schema=None, advised=True, words_most=WORDS_MOST)
 
 

@@ -11,7 +11,6 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
-from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB

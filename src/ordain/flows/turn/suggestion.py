@@ -119,7 +119,5 @@ def _turn_build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
     return PromptInputs(inputs=msgspec.structs.asdict(_turn_prompt(catalog, values[0])), schema=_turn_schema(catalog))
 
 
-SUGGESTION_PROMPT: PromptKind[TurnInput] = replace(
-    WORKFLOW_PROMPT, template=TURN_TEMPLATE, ask=_turn_ask, build=_turn_build
-)
+SUGGESTION_PROMPT: PromptKind[TurnInput] = replace(WORKFLOW_PROMPT, template=TURN_TEMPLATE, ask=_turn_ask, build=_turn_build)
 """The same question as before, with agents among the answers; its purpose is the same."""

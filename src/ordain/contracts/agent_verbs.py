@@ -62,8 +62,16 @@ HANDOFF_INPUT: Mapping[str, JsonValue] = {
 }
 HANDOFF_OUTPUT: Mapping[str, JsonValue] = {
     "type": "object",
-    "properties": {"content": {"type": "string", "minLength": 1}, "structured": {"type": "object"}},
-    "required": ["content", "structured"],
+    "properties": {
+        "status": {"enum": ["completed", "failed"]},
+        "mode": {"type": "string", "description": "How it was handed on: delegate, or fanout-fanin."},
+        "outputPayload": {
+            "type": "object",
+            "description": "What the specialist gave: content and structured. Not there where it was not wanted back.",
+        },
+        "failure": {"type": "object", "description": "Of what failed: code, message, and traceId, the run that has the trace."},
+    },
+    "required": ["status", "mode"],
     "additionalProperties": False,
 }
 

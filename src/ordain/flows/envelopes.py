@@ -17,7 +17,7 @@ from ordain.effects.effect import ApprovalAsked
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest, content_digest
 from ordain.journal.records import ENCODER
-from ordain.rules.guardrail import GUARDRAIL, Forbidden, GuardrailFacts, GuardrailInputs, Reviewed, effects_of
+from ordain.rules.guardrail import GUARDRAIL, Forbidden, GuardrailFacts, GuardrailInputs, Reviewed
 from ordain.rules.handoff import (
     HANDOFF,
     HandingReason,
@@ -94,7 +94,7 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
 
 
 def _guarded(context: FlowContext, ask: HandoffAsk, envelope: Envelope, refs: Refs) -> HandingOn:
-    facts = GuardrailFacts(verb=ask.verb, call=ask.digest, effects=effects_of(envelope.scope or (), context.catalog))
+    facts = GuardrailFacts(verb=ask.verb, call=ask.digest, effects=context.catalog.effects_of(envelope.scope or ()))
     decision = context.fx.decide(GUARDRAIL, facts, GuardrailInputs(args=ask.args), refs)
     outcome = decision.outcome
     if isinstance(outcome, Forbidden):

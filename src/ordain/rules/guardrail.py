@@ -6,7 +6,7 @@ What weighs most holds: denied, escalated, reviewed, passed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 from unicodedata import category, normalize
@@ -14,8 +14,6 @@ from unicodedata import category, normalize
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.catalog import Catalog
-from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import VerbEffect
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
@@ -96,12 +94,6 @@ def decide_guardrail(facts: GuardrailFacts, inputs: GuardrailInputs, policy: Pol
     if rails.moderation is not None and score is None:
         return Decision(outcome=Reviewed(risk=risk, sources=(MODERATION,)), reason=GuardrailReason.UNMODERATED)
     return Decision(outcome=Passed(risk), reason=GuardrailReason.PASSED)
-
-
-def effects_of(verbs: Iterable[str], catalog: Catalog) -> tuple[VerbEffect, ...]:
-    """The effects of verbs, each once, the gravest first."""
-    found = {catalog.verbs[verb].spec.effect for verb in verbs}
-    return tuple(sorted(found, key=lambda effect: (-STRICTNESS[effect], effect)))
 
 
 def _evened(text: str) -> str:

@@ -5,7 +5,7 @@ What a model asks to be passed on only takes away. What work is planned with and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from ordain.contracts.handoff import RejectedSkill
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.rules.profile import HeldProfile, enables
+
+SKILLS_MAX = 100
+"""Most verbs that work is handed on with: as many tools as a planner's request has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,7 @@ def clamped(card: AgentCard, args: dict[str, Any], lending: Lending) -> Clamped:
     """The verbs that work is handed on with, by the arguments of the call that asks for it."""
     forwarded: list[str] | None = args.get("forward_skills")
     planned: list[str] = [*args.get("tools", ()), *args.get("fallback_tools", ())]
-    domain = domain_of(card, lending.catalog)
+    domain = lending.catalog.domain_of(card)
     scope = {verb for verb in domain if not _withheld(verb, card, lending)}
     if forwarded is not None:
         scope.intersection_update(forwarded)
@@ -61,9 +64,18 @@ def clamped(card: AgentCard, args: dict[str, Any], lending: Lending) -> Clamped:
             expansion.add(verb)
         else:
             rejected[verb] = "card"
+    scope, beyond = _within_bounds(card, scope | expansion, planned)
+    rejected |= dict.fromkeys(beyond, "limit")
     told = tuple(RejectedSkill(verb=verb, by=by) for verb, by in rejected.items())
     wanted = forwarded is not None or bool(planned or card.allow or card.tool_preference)
-    return Clamped(scope=tuple(sorted(scope | expansion)), expansion=tuple(sorted(expansion)), rejected=told, wanted=wanted)
+    return Clamped(scope=tuple(sorted(scope)), expansion=tuple(sorted(expansion & scope)), rejected=told, wanted=wanted)
+
+
+def _within_bounds(card: AgentCard, scope: set[str], planned: Sequence[str]) -> tuple[set[str], list[str]]:
+    """No more verbs than a planner is told of: first those that the work is planned with, then what the card prefers, then the rest."""
+    preferred = set(card.tool_preference)
+    ordered = sorted(scope, key=lambda verb: (verb not in planned, verb not in preferred, verb))
+    return set(ordered[:SKILLS_MAX]), ordered[SKILLS_MAX:]
 
 
 def _withheld(verb: str, card: AgentCard, lending: Lending) -> str:
@@ -81,24 +93,9 @@ def _withheld(verb: str, card: AgentCard, lending: Lending) -> str:
     return "policy" if catalog.inactive_reason(verb, lending.policy.verbs) is not None else ""
 
 
-def domain_of(card: AgentCard, catalog: Catalog) -> frozenset[str]:
-    """The verbs that a card is for: those on its list, or where it has none those that it prefers; never what it denies."""
-    named = card.allow or card.tool_preference
-    return frozenset[str]().union(*map(catalog.named_by, named)) - denied_by(card, catalog)
-
-
 def denied_by(card: AgentCard, catalog: Catalog) -> frozenset[str]:
     """The verbs that a card is never to use, whoever says so."""
     return frozenset[str]().union(*map(catalog.named_by, card.deny))
-
-
-def lendable(catalog: Catalog, verbs: Iterable[str]) -> tuple[str, ...]:
-    """These verbs, and where one hands work to a card those that the card is for: what a root has to be granted that may hand work on. Policy's moderation goes with them."""
-    asked = tuple(verbs)
-    cards = [card for card in map(catalog.card_of, asked) if card is not None]
-    moderation = catalog.policy.guardrails.moderation
-    more = {moderation} if cards and moderation is not None else set[str]()
-    return tuple(sorted(more.union(asked, *(domain_of(card, catalog) for card in cards))))
 
 
 def temporary_card(card: AgentCard, number: int, scope: Sequence[str]) -> AgentCard:

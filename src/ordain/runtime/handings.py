@@ -19,7 +19,7 @@ from ordain.effects.calls import Call
 from ordain.effects.children import Spawn
 from ordain.errors import FlowFault
 from ordain.journal.digests import call_digest
-from ordain.rules.guardrail import Forbidden, GuardrailFacts, GuardrailInputs, GuardrailOutcome, Passed, effects_of
+from ordain.rules.guardrail import Forbidden, GuardrailFacts, GuardrailInputs, GuardrailOutcome, Passed
 from ordain.rules.handoff import HandoffAllowed, HandoffFacts, HandoffInputs, HandoffOutcome, HandoffStage
 from ordain.rules.profile import HeldProfile
 from ordain.rules.spend import Spend
@@ -86,7 +86,7 @@ class Handings:
         """
         envelopes = self._envelopes.get(facts.call, ())
         verbs = {verb for envelope in envelopes for verb in envelope.scope or ()}
-        if call_digest(Call(verb=facts.verb, args=inputs.args)) != facts.call or facts.effects != effects_of(verbs, catalog):
+        if call_digest(Call(verb=facts.verb, args=inputs.args)) != facts.call or facts.effects != catalog.effects_of(verbs):
             raise FlowFault("guardrails asked of something else than what is handed on")
         self._guarded[facts.call] = outcome
 

@@ -32,9 +32,9 @@ def _label_2(request: PlannerRequest) -> Label:
     return Label(agent=request.caller)
 
 
-def _grant(request: PlannerRequest, _: Catalog) -> CapabilityScope:
-    """The request's toolset: rule ``scope`` finds what of it can be had."""
-    return CapabilityScope(allowed=tuple(sorted({tool.tool_id for tool in request.toolset})))
+def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
+    """The request's toolset, of which rule ``scope`` finds what can be had; and what the cards in it are for, which those alone may use."""
+    return CapabilityScope(allowed=tuple(sorted(catalog.lendable(tool.tool_id for tool in request.toolset))))
 
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(

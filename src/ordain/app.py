@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from ordain import __version__
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
+from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.events import SessionEvent
@@ -63,7 +64,7 @@ from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
-from ordain.verbs.workflow.folder import SUFFIXES as WORKFLOW_SUFFIXES
+from ordain.verbs.yaml_folder import SUFFIXES as YAML_SUFFIXES
 from ordain.wording.wording import wording_of
 from ordain.wording_files import SUFFIXES
 
@@ -73,9 +74,10 @@ PRINCIPAL = "local:python"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What an embedder adds to the settings: verbs, kinds of runs and model adapters of its own; ``store`` options for tests."""
+    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters of its own; ``store`` options for tests."""
 
     verbs: Sequence[FunctionVerb[..., Any]] = ()
+    agents: Sequence[AgentCard] = ()
     kinds: Sequence[Kind[Any, Any]] = ()
     models: Mapping[str, ModelPort] | None = None
     store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
@@ -84,7 +86,7 @@ class Extras:
 
 
 class _OwnFiles(CatalogSource):
-    """The catalog of an ``Ordain``, made anew from its folders of verbs, of wording and of workflows."""
+    """The catalog of an ``Ordain``, made anew from its folders of verbs, wording, workflows, cards and seats."""
 
     def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
         self._ordain, self._more, self._library = ordain, more, library
@@ -92,10 +94,10 @@ class _OwnFiles(CatalogSource):
         self.listening = self._own.http.own
 
     def fingerprint(self) -> object:
-        """Of all three folders, and of what is confirmed."""
+        """Of all these folders, and of what is confirmed."""
         home = self._ordain.settings.home
-        wording, workflows = files_of(home / "wording", SUFFIXES), files_of(home / "workflows", WORKFLOW_SUFFIXES)
-        return self._own.fingerprint(), wording, workflows, files_of(home, (CONFIRMED,))
+        declared = [files_of(home / name, YAML_SUFFIXES) for name in ("workflows", "cards", "council")]
+        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), declared, files_of(home, (CONFIRMED,))
 
     def close(self) -> None:
         """The modules of Python verbs go."""
@@ -111,7 +113,7 @@ class _OwnFiles(CatalogSource):
         """As ``build``, not to be installed yet. The wording is compiled by who is talked to: nothing else reads it."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
-        return registry, build_catalog(ordain.settings, registry, ordain.kinds), problems
+        return registry, build_catalog(ordain.settings, registry, ordain.kinds, ordain.agents), problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,7 @@ class Ordain:
     """A running Ordain in this process: ``async with Ordain() as ordain: await ordain.plan(...)``.
 
     Without arguments it is configured like the command: ``$ORDAIN_HOME`` and the environment. ``script`` plays proposals
-    instead of asking a model, ``verbs`` adds your own.
+    instead of asking a model, ``verbs`` and ``agents`` add your own.
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class Ordain:
         home: Path | str | None = None,
         script: Path | str | None = None,
         verbs: Sequence[FunctionVerb[..., Any]] = (),
+        agents: Sequence[AgentCard] = (),
         extras: Extras | None = None,
     ) -> None:
         """Read the settings; nothing is opened before ``start``.
@@ -151,6 +154,7 @@ class Ordain:
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
             self.settings = with_profile(self.settings, scripted)
         self._extras = extras or Extras(verbs=verbs)
+        self.agents = (*agents, *self._extras.agents)
         self.kinds = shipped_kinds(self._extras.kinds)
         self._opened: _Opened | None = None
         self._closing: AsyncExitStack | None = None
@@ -272,7 +276,7 @@ class Ordain:
             self._opened.executor.replace(registry)
 
     async def reload(self) -> Reloaded:
-        """Take up what stands in ``$ORDAIN_HOME/verbs``, ``wording`` and ``workflows`` now, or say what is wrong and leave everything as it is."""
+        """Take up what stands in ``$ORDAIN_HOME/verbs``, ``wording``, ``workflows``, ``cards`` and ``council`` now, or say what is wrong and leave everything as it is."""
         assert self.runtime.reloader is not None
         return await self.runtime.reloader.reload()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ordain.contracts.agent_verbs import HANDOFF
+from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.floor import why_raised
 from ordain.contracts.verbs import VerbEffect
@@ -19,15 +21,17 @@ from ordain.settings import Settings
 from ordain.verbs.builtin.library_verbs import WRITES, no_library
 from ordain.verbs.builtin.mail_verbs import MAIL_SEND
 from ordain.verbs.builtin.shipped import ShippedOptions, builtin_registry, prompt_plans
+from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.confirmed import Confirmation, read_confirmed
+from ordain.verbs.council.folder import SEATS
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.mail_server import MailServer
 from ordain.verbs.own_addresses import OwnAddresses
 from ordain.verbs.own_verbs import OwnVerbs
 from ordain.verbs.registry import Registry
-from ordain.verbs.workflow.folder import workflows_of
+from ordain.verbs.workflow.folder import WORKFLOWS
 from ordain.wording.engines import NEWEST
 from ordain.wording.languages import table_with
 from ordain.wording_files import read_folder
@@ -121,11 +125,13 @@ def own_verbs(settings: Settings) -> OwnVerbs:
     )
 
 
-def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catalog:
-    """Policy, verbs, prompts, profiles, wording and workflows as one value; every template that is not the build's own is compiled once here.
+def build_catalog(settings: Settings, registry: Registry, kinds: Kinds, agents: Sequence[AgentCard] = ()) -> Catalog:
+    """Policy, verbs, prompts, profiles, wording, workflows, cards and seats as one value; every template that is not the build's own is compiled once here.
+
+    ``agents`` are an embedder's own cards.
 
     Raises:
-        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording`` or ``workflows`` cannot be used, or policy routes by a purpose that no kind of this build has.
+        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or policy routes by a purpose that no kind of this build has.
     """
     kinds.check_policy(settings.policy)
     packaged = packaged_templates(kinds.templates)
@@ -134,6 +140,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
+    cards = CARDS.of(settings.home / "cards", _by_name(agents))
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -141,10 +148,29 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
-        workflows=workflows_of(settings.home / "workflows"),
+        workflows=WORKFLOWS.of(settings.home / "workflows"),
+        cards=cards,
+        seats=SEATS.of(settings.home / "council"),
         workflow_verbs=dict(settings.workflows.verbs),
-        unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
+        unconfigured=[*_without_mail(settings), *_without_handoff(cards, kinds)],
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
     )
     return Catalog(data, {table.digest: table.encoded}.get)
+
+
+def _by_name(agents: Sequence[AgentCard]) -> dict[str, AgentCard]:
+    found = {card.name: card for card in agents}
+    if len(found) < len(agents):
+        raise ConfigurationError("two cards have one name", code="invalid_card")
+    return found
+
+
+def _without_mail(settings: Settings) -> list[str]:
+    """What needs a mail server, where there is none."""
+    return [] if mail_server(settings, OwnAddresses()) else [MAIL_SEND]
+
+
+def _without_handoff(cards: Mapping[str, AgentCard], kinds: Kinds) -> list[str]:
+    """The verbs of all cards, where none of the kinds carries out a handoff."""
+    return [] if HANDOFF in kinds.newest else [card.verb for card in cards.values()]

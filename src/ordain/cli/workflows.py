@@ -17,8 +17,9 @@ from ordain.cli.verb_lint import print_findings
 from ordain.errors import NotFound
 from ordain.settings import Settings, load_settings
 from ordain.verbs.lint import Linted
-from ordain.verbs.workflow.folder import SUFFIXES, shipped_workflows
+from ordain.verbs.workflow.folder import shipped_workflows
 from ordain.verbs.workflow.lint import lint_template, lint_workflow
+from ordain.verbs.yaml_folder import SUFFIXES
 
 COLUMNS = ("template", "version", "steps", "not here", "what it does")
 

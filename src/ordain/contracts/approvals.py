@@ -57,8 +57,13 @@ TIERS: Mapping[VerbEffect, Tier] = MappingProxyType(
     }
 )
 """The tier of a call that needs somebody's yes, by its verb's effect; what is not here needs none."""
-GRANTABLE: Mapping[Tier, RiskLevel] = MappingProxyType({Tier.EGRESS: RiskLevel.READ, Tier.WRITE: RiskLevel.WRITE})
-"""The tiers that may be said yes to beforehand, each with the least risk level of such a grant; what is destructive is approved each time."""
+GRANTABLE: Mapping[Tier, RiskLevel] = MappingProxyType(
+    {Tier.EGRESS: RiskLevel.READ, Tier.WRITE: RiskLevel.WRITE, Tier.DELEGATION: RiskLevel.WRITE}
+)
+"""The tiers that may be said yes to beforehand, each with the least risk level of such a grant; what is destructive is approved each time.
+
+A grant is for handing work to a card only where it names that card's verb: no glob does.
+"""
 
 
 class MayAsk(StrEnum):
@@ -66,6 +71,14 @@ class MayAsk(StrEnum):
 
     GRANTS = "grants"
     PEOPLE = "people"
+
+
+class Delegation(StrEnum):
+    """When handing work to a card needs somebody's yes: always, where the specialist may do more than read, or never."""
+
+    ALWAYS = "always"
+    BEYOND_READ = "beyond_read"
+    NEVER = "never"
 
 
 class AwaitedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -105,6 +118,11 @@ class ApprovalsPolicy(Strict):
     )
     rules: list[ApprovalRule] = Field(default=[], max_length=200, description="Who approves what: the first row that fits a call holds.")
     expires_s: int = Field(default=86_400, ge=10, le=EXPIRES_S_MAX, description="How long an approval stays open.")
+    delegation: Delegation = Field(
+        default=Delegation.ALWAYS,
+        strict=False,
+        description="When handing work to a card needs somebody's yes: always, beyond_read (where it is handed more than reads), or never.",
+    )
 
     def rule(self, tier: Tier, verb: str) -> ApprovalRule:
         """The row about a call."""

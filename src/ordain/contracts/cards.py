@@ -6,18 +6,23 @@ one who hands on may do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
+from ordain.contracts.http_call import Fault
 from ordain.contracts.pinned import VerbPattern
 from ordain.contracts.planner import Strict
 
 CARD_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 CardName = Annotated[str, StringConstraints(pattern=CARD_NAME)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,63}$")]
+DESCRIPTION_CHARS = 2000
+CardWords = Annotated[str, StringConstraints(max_length=DESCRIPTION_CHARS, pattern="^[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]*$")]
+"""Words of several lines, without what commands a terminal or passes for another line's end."""
 AGENT_VERB = "agent."
 """How the id of the verb begins that hands work to a card: ``agent.finance_agent``."""
 
@@ -33,7 +38,7 @@ class AgentCard(Strict):
     """One specialist. ``allow`` and ``deny`` are globs over verb ids, deny wins; without ``allow`` it may use what it prefers, and nothing else."""
 
     name: CardName
-    description: str = Field(default="", max_length=2000, description="What it is for, as the planner is told.")
+    description: CardWords = Field(default="", description="What it is for, as the planner is told.")
     tool_preference: list[VerbPattern] = Field(default=[], max_length=50, description="The verbs that it works with.")
     fallback_agent: CardName | None = Field(default=None, description="Who takes its place once where it fails or is not to be had.")
     confidence_bias: float = Field(default=1.0, ge=0, le=1, description="Told to the planner and logged; it decides nothing (B-15).")
@@ -60,3 +65,24 @@ def get_agent_schema(cards: Iterable[AgentCard]) -> list[dict[str, Any]]:
         }
         for card in cards
     ]
+
+
+def agent_rows(cards: Iterable[AgentCard]) -> str:
+    """The section of a planner's prompt that lists them (META-08): a line of JSON for each, by name, so that no description ends a line or begins another section."""
+    rows = get_agent_schema(sorted(cards, key=lambda card: card.name))
+    return "\n".join(f"- {json.dumps(row, ensure_ascii=False)}" for row in rows)
+
+
+def card_faults(cards: Mapping[str, AgentCard]) -> Iterator[tuple[str, Fault]]:
+    """What is wrong with cards together, each with the card's name and the place in it: a domain has one owner, the first (HND-05), and whoever takes a place is there, and another.
+
+    Two that take each other's place are none: a place is taken once (B-16).
+    """
+    owners: dict[str, str] = {}
+    for name, card in cards.items():
+        if (owner := owners.setdefault(card.domain, name)) != name:
+            yield name, (("domain",), f"{card.domain} belongs to {owner}: one card owns a domain")
+        if card.fallback_agent == name:
+            yield name, (("fallback_agent",), f"{name} cannot take its own place")
+        elif card.fallback_agent is not None and card.fallback_agent not in cards:
+            yield name, (("fallback_agent",), f"there is no card {card.fallback_agent}")

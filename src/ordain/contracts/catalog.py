@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -17,14 +17,16 @@ from typing import Annotated, Any, NoReturn
 import jsonschema_rs
 from pydantic import Field, JsonValue, StringConstraints
 
-from ordain.contracts.cards import AgentCard, CardName
+from ordain.contracts.agent_verbs import with_agents
+from ordain.contracts.cards import AGENT_VERB, AgentCard, CardName
 from ordain.contracts.council import Seat, SeatName
+from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.ids import CatalogDigest
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
-from ordain.contracts.verbs import PlanStep, VerbId, VerbSpec
+from ordain.contracts.verbs import PlanStep, VerbEffect, VerbId, VerbSpec
 from ordain.contracts.workflow import FixedStep, SettingName, StepCall, TemplateId, WorkflowTemplate, expanded
 from ordain.errors import ConfigurationError, JournalCorrupt
 
@@ -192,10 +194,11 @@ class Catalog(_Shared):
         """Compile the data. ``tables`` has the table of phrases that it names; it is asked when wording is first read.
 
         Raises:
-            ConfigurationError: a verb's schema is invalid.
+            ConfigurationError: a verb's schema is invalid, or a verb has the id of a card's.
         """
         data = read_only(data)
-        verbs = MappingProxyType({name: _compile(spec) for name, spec in data.verbs.items()})
+        specs = read_only(with_agents(data.verbs, data.cards.values()))
+        verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
         workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
         self.__dict__.update(
             data=data, policy=data.policy, verbs=verbs, workflows=workflows, _tables=tables, _named={}, _inactive={}, _missing={}
@@ -265,6 +268,27 @@ class Catalog(_Shared):
             ConfigurationError: it is not a JSON Schema, or refers outside itself.
         """
         return _schema(json.dumps(source, sort_keys=True))
+
+    def card_of(self, verb_id: str) -> AgentCard | None:
+        """The card that a verb hands work to; None where the verb is another."""
+        return self.data.cards.get(verb_id.removeprefix(AGENT_VERB)) if verb_id.startswith(AGENT_VERB) else None
+
+    def domain_of(self, card: AgentCard) -> frozenset[str]:
+        """The verbs that a card is for: those on its list, or where it has none those that it prefers; never what it denies."""
+        named, denied = (
+            frozenset[str]().union(*map(self.named_by, patterns)) for patterns in (card.allow or card.tool_preference, card.deny)
+        )
+        return named - denied
+
+    def lendable(self, verbs: Iterable[str]) -> frozenset[str]:
+        """These verbs, and where one hands work to a card those that the card is for: what a root is granted that may hand work on."""
+        asked = frozenset(verbs)
+        return asked.union(*(self.domain_of(card) for card in map(self.card_of, asked) if card is not None))
+
+    def effects_of(self, verbs: Iterable[str]) -> tuple[VerbEffect, ...]:
+        """The effects of these verbs, each once, the gravest first."""
+        found = {self.verbs[verb].spec.effect for verb in verbs}
+        return tuple(sorted(found, key=lambda effect: (-STRICTNESS[effect], effect)))
 
     def named_by(self, pattern: str) -> frozenset[str]:
         """The verbs that a pattern of policy names; kept, for there are as many patterns as policy has, and each turn asks for them."""

@@ -23,7 +23,7 @@ PROMPT_CHARS = 4000
 """Longest prompt of a profile, in characters: it stands in each prompt of a turn."""
 CONFIG_BYTES = 65_536
 """Most bytes of one record's config as JSON."""
-HELD_FOR_LATER = ("heartbeat", "allowedHandoffTargets", "allowedHandoffModes", "defaultHandoffMode", "maxFanoutAgents")
+HELD_FOR_LATER = ("heartbeat",)
 """Parts of a profile, by their names on the wire, that no flow of this build reads: stored and shown."""
 
 ProfileId = Annotated[str, StringConstraints(pattern=PROFILE_ID)]
@@ -122,13 +122,13 @@ class PinnedProfile(Camel):
     )
     safety: SafetySettings = Field(default=SafetySettings(), description="Safety mode and approval settings (PRF-02g).")
     allowed_handoff_targets: list[TargetName] = Field(
-        default=[], max_length=200, description="Who may be handed work (PRF-02h); nothing reads it yet."
+        default=[], max_length=200, description="Who may be handed work, cards by name; nobody else is (PRF-02h)."
     )
     allowed_handoff_modes: list[HandoffMode] = Field(
-        default=["direct"], min_length=1, max_length=3, description="How work may be handed on; nothing reads it yet."
+        default=["direct"], min_length=1, max_length=3, description="How work may be handed on; direct hands nothing on."
     )
-    default_handoff_mode: HandoffMode = Field(default="direct", description="How it is where nobody says; nothing reads it yet.")
-    max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out; nothing reads it yet.")
+    default_handoff_mode: HandoffMode = Field(default="direct", description="How it is where nobody says and it fits.")
+    max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out.")
 
     @model_validator(mode="after")
     def _default_is_allowed(self) -> Self:
@@ -168,8 +168,9 @@ class ProfilePolicy(PinnedProfile):
         return any(getattr(self, part) != said for part, said in _SAYS_NOTHING.items())
 
 
-_SAYS_NOTHING: Mapping[str, Any] = {part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable"}}
-"""What a section of policy says of a turn where nobody has written one; roles and what is relaxable say nothing by themselves."""
+_HANDOFFS = frozenset({"allowed_handoff_targets", "allowed_handoff_modes", "default_handoff_mode", "max_fanout_agents"})
+_SAYS_NOTHING: Mapping[str, Any] = {part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable", *_HANDOFFS}}
+"""What a section of policy says of a turn where nobody has written one; roles and what is relaxable say nothing by themselves, and handoffs are held to the section as it stands."""
 
 
 def contract_of(resource: ResourceType) -> type[PinnedProfile | ProfilePin]:

@@ -10,12 +10,16 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
+from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.guardrails import GuardrailsPolicy
+from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
+from ordain.contracts.roster import RosterPolicy
 from ordain.contracts.verbs import Category
 from ordain.contracts.workflow import OutcomePolicy
 
@@ -387,5 +391,9 @@ class Policy(Strict):
     outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
+    agent_chain: ChainPolicy = ChainPolicy()
     profile: ProfilePolicy = ProfilePolicy()
+    roster: RosterPolicy = RosterPolicy()
+    handoff: HandoffPolicy = HandoffPolicy()
+    guardrails: GuardrailsPolicy = GuardrailsPolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

@@ -1,29 +1,40 @@
 """``act``: the one way to a verb. Authorise (and wait for an approver where that is wanted), attempt, retry; a prompt-plan verb becomes a child run, a leaf goes to the executor.
 
+``act_all`` carries out several composite verbs beside each other; ``clear`` and ``carry_out_all`` are its two halves, for whoever has all allowed first and then
+works in waves. A call that hands work to a card needs an envelope before it is authorised (``flows.envelopes``).
+
 The only module that builds ``Authorized``; what allows it the port decides. A failed verb is an observation with ``ok: false``, never an exception (B-04).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from ordain.contracts.handoff import Envelope
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
-from ordain.effects.effect import VerbCall, Wait, WaitFor
-from ordain.effects.results import VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
-from ordain.flows.approval import authorized
+from ordain.effects.results import Resubmitted, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
+from ordain.errors import FlowFault
+from ordain.flows.approval import authorized, authorized_all
 from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
+from ordain.flows.envelopes import HandingOn, Refs, asked_of, carved, hand_on
+from ordain.flows.leaf import call_leaf
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.acts import call_end
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Label, raw
 from ordain.rules.acts import Act, ActEnd
-from ordain.rules.authorize import AUTHORIZE, Allow
+from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeOutcome
+from ordain.rules.decision import Decision
+from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.handoff import HANDOFF
 from ordain.rules.header import HeaderFacts
-from ordain.rules.retry import RETRY, RetryFacts, TryAgain
+from ordain.rules.spend import Spend
 
 VERB_PLAN = "verb_plan"
 
@@ -33,7 +44,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
     may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it. ``recalled`` are
-    fragments of memory, material for the answer.
+    fragments of memory, material for the answer. ``handoff`` is the envelope in which work comes to a card.
     """
 
     verb: str
@@ -44,6 +55,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     budget_class: str = ""
     ambiguous: bool = False
     recalled: tuple[dict[str, Any], ...] = ()
+    handoff: Envelope | None = None
 
 
 def turn_kind(given: VerbPlanInput) -> TurnKind:
@@ -124,7 +136,8 @@ def verb_output(output: msgspec.Raw) -> str:
 class Acted(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a call: the result, the seq of the record that holds it (-1 where nothing went live), and its child run.
 
-    ``below`` is the header of that run: what was done there. ``asked`` is the digest of the call.
+    ``below`` is the header of that run: what was done there. ``asked`` is the digest of the call. ``payload`` is what a run that failed gave all the same;
+    ``mode`` is how work was handed on by it ("": it was not).
     """
 
     verb: str
@@ -135,25 +148,119 @@ class Acted(msgspec.Struct, frozen=True, kw_only=True):
     denied: str = ""
     below: HeaderFacts | None = None
     asked: str = ""
+    payload: dict[str, Any] | None = None
+    mode: str = ""
+
+
+_DENYING = {reason.value: reason for rule in (AUTHORIZE, HANDOFF, GUARDRAIL) for reasons in rule.reasons for reason in reasons}
 
 
 def denied(verb: str, code: str) -> Acted:
-    """A call that rule ``authorize`` refused: nothing went live, no record holds a result."""
-    reason = AUTHORIZE.reason(code)
+    """A call that rule ``authorize`` refused, or for which the rules before it gave no envelope: nothing went live, no record holds a result."""
+    reason = _DENYING[code]
     return Acted(verb=verb, result=VerbFailed(code=reason.rpartition(".")[2], message=reason.meaning), seq=-1, denied=code)
 
 
-async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk: InConversation = NO_TALK, *, attempts: int = 0) -> Acted:
+async def act(context: FlowContext, call: Call, refs: Refs = (), talk: InConversation = NO_TALK, *, attempts: int = 0) -> Acted:
     """Authorise the call, which may take somebody's yes, and carry it out; ``talk`` is for composite verbs in a conversation, which are told too what their turn is like.
 
-    ``attempts`` lowers how often a leaf may be tried, 0 leaves it.
+    ``attempts`` lowers how often a leaf may be tried, 0 leaves it. Work that is handed to a card goes in its envelope, without the conversation.
     """
+    if context.catalog.card_of(call.verb) is not None:
+        (acted,) = await act_all(context, (call,), refs)
+        return acted
     call, decision = await authorized(context, call, refs)
     if not isinstance(decision.outcome, Allow):
         return msgspec.structs.replace(denied(call.verb, decision.reason), asked=call_digest(call))
     permit = Authorized(call=call, decision=decision.address)
     if not context.catalog.verbs[call.verb].spec.composite:
-        return msgspec.structs.replace(await _leaf(context, permit, attempts), asked=decision.outcome.call)
+        result = await call_leaf(context, permit, attempts)
+        return Acted(verb=call.verb, result=result, seq=result.seq, asked=decision.outcome.call)
+    (acted,) = await _joined(context, (_Cleared(call=call, permit=permit),), talk)
+    return acted
+
+
+class _Cleared(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that may be carried out now: its permit, and the envelope where it hands work on; or what it came to because it may not."""
+
+    call: Call
+    permit: Authorized | None = None
+    envelope: Envelope | None = None
+    denied: Acted | None = None
+
+
+class Cleared(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls that were decided together: how work is handed on, and at most how many at once."""
+
+    calls: tuple[_Cleared, ...]
+    mode: str = ""
+    width: int = 1
+
+
+async def act_all(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "") -> tuple[Acted, ...]:
+    """Authorise each of these composite verbs, which may take one yes to all of them, then carry out those that are allowed beside each other, in one join."""
+    cleared = await clear(context, calls, refs, mode=mode)
+    return await carry_out_all(context, cleared)
+
+
+async def clear(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "", width: int = 0) -> Cleared:
+    """Decide about all of them before anything runs: envelopes, guardrails, the door, and where that is wanted one approval of exactly these.
+
+    ``width`` is how many are to be at work at once, 0 all; ``mode`` is how work is to be handed on, "" as fits.
+    """
+    while True:
+        handover = hand_on(context, calls, refs, mode=mode, width=width)
+        parts = handover.parts
+        decided = await authorized_all(context, calls, refs, partial(asked_of, tuple(calls), parts))
+        if isinstance(decided, Resubmitted):
+            calls, refs = (decided.call,), (decided.seq,)
+            continue
+        cleared = tuple(_cleared(call, part, decision, handover.mode) for call, part, decision in zip(calls, parts, decided, strict=True))
+        return Cleared(calls=cleared, mode=handover.mode, width=handover.width)
+
+
+def _cleared(call: Call, part: HandingOn | None, decision: Decision[AuthorizeOutcome], mode: str) -> _Cleared:
+    """What became of one call; the rules before the door say more of why than that does."""
+    if isinstance(decision.outcome, Allow):
+        permit = Authorized(call=call, decision=decision.address)
+        return _Cleared(call=call, permit=permit, envelope=None if part is None else part.envelope)
+    reason = decision.reason if part is None or part.refused is None else part.refused
+    return _Cleared(call=call, denied=msgspec.structs.replace(denied(call.verb, reason), asked=call_digest(call), mode=mode))
+
+
+async def carry_out_all(
+    context: FlowContext, cleared: Cleared, numbers: Sequence[int] | None = None, *, later: int = 0, talk: InConversation = NO_TALK
+) -> tuple[Acted, ...]:
+    """Carry out these of the calls (None: all) in one join, in their order, and give each what it came to; ``later`` more are to have a share of what is left.
+
+    ``talk`` is what they get beside their arguments.
+    """
+    chosen = cleared.calls if numbers is None else tuple(cleared.calls[number] for number in numbers)
+    going = tuple(one for one in chosen if one.denied is None)
+    done = iter(await _joined(context, going, talk, later=later) if going else ())
+    return tuple(
+        msgspec.structs.replace(next(done), mode=cleared.mode if one.envelope is not None else "") if one.denied is None else one.denied
+        for one in chosen
+    )
+
+
+async def _joined(context: FlowContext, going: Sequence[_Cleared], talk: InConversation, *, later: int = 0) -> tuple[Acted, ...]:
+    """One child for each, and one join that only bounds those that come to no end: a child's own deadline is the verb's."""
+    share = context.share(len(going) + later, calls=len(going) + later)
+    waits = any(carrying_of(context, one.call.verb).waits for one in going)
+    spawns = [_spawn(context, one, talk, share) for one in going]
+    ends = await context.fx.children(spawns, Join(deadline=context.hard if waits else context.deadline))
+    return tuple(
+        msgspec.structs.replace(acted_by_child(one.call.verb, end), asked=call_digest(one.call))
+        for one, end in zip(going, ends, strict=True)
+    )
+
+
+def _spawn(context: FlowContext, one: _Cleared, talk: InConversation, share: Spend) -> Spawn[VerbPlanOutput]:
+    call, how = one.call, carrying_of(context, one.call.verb)
+    spec, envelope = context.catalog.verbs[call.verb].spec, one.envelope
+    if not spec.composite:
+        raise FlowFault(f"{call.verb} is a leaf: it has no run of its own to be carried out beside others")
     given = VerbPlanInput(
         verb=call.verb,
         args=call.args,
@@ -163,70 +270,24 @@ async def act(context: FlowContext, call: Call, refs: tuple[int, ...] = (), talk
         budget_class=context.turn.budget_class,
         ambiguous=context.turn.ambiguous,
         recalled=talk.recalled,
+        handoff=None if envelope is None else carved(envelope, share),
     )
-    return msgspec.structs.replace(await _plan(context, permit, given), asked=decision.outcome.call)
-
-
-async def _leaf(context: FlowContext, permit: Authorized, attempts: int) -> Acted:
-    verb = permit.call.verb
-    spec = context.catalog.verbs[verb].spec
-    most = min(attempts or spec.retry.max_attempts, spec.retry.max_attempts)
-    attempt = rests = rested_ms = 0
-    while True:
-        attempt += 1
-        deadline = min(context.deadline, context.now() + spec.timeout_ms * 1000)
-        result = await context.fx.perform(VerbCall(authorized=permit, deadline=deadline, attempt=attempt))
-        resting = isinstance(result, VerbFailed) and result.apart
-        rests += resting
-        if not isinstance(result, (VerbFailed, VerbTimedOut)) or (most == 1 and not resting):
-            return Acted(verb=verb, result=result, seq=result.seq)
-        facts = RetryFacts(
-            verb=verb,
-            code=result.code if isinstance(result, VerbFailed) else "timed_out",
-            retryable=isinstance(result, VerbTimedOut) or result.retryable,
-            attempt=attempt - rests,
-            max_attempts=most,
-            left_ms=max(0, context.left_ms()),
-            verb_calls=context.account.spent.verb_calls,
-            cap_verb_calls=context.account.cap.verb_calls,
-            retry_after_ms=(result.retry_after_ms if isinstance(result, VerbFailed) else 0) or msgspec.UNSET,
-            rested_ms=rested_ms if resting else msgspec.UNSET,
-        )
-        outcome = context.fx.decide(RETRY, facts, None, (result.seq,)).outcome
-        if not isinstance(outcome, TryAgain):
-            return Acted(verb=verb, result=result, seq=result.seq)
-        rested_ms += outcome.wait_ms if resting else 0
-        if outcome.wait_ms:
-            await context.fx.perform(
-                Wait(what=WaitFor.TIMER, about=f"another try of {verb}", deadline=context.now() + outcome.wait_ms * 1000)
-            )
-
-
-async def _plan(context: FlowContext, permit: Authorized, given: VerbPlanInput) -> Acted:
-    call = permit.call
-    spec = context.catalog.verbs[call.verb].spec
-    how = carrying_of(context, call.verb)
-    if how.waits:
-        within = deadline = context.hard
-    else:
-        within, deadline = context.deadline, min(context.deadline, context.now() + spec.timeout_ms * 1000)
-    spawn: Spawn[VerbPlanOutput] = Spawn(
+    scope = context.scope.allowed if how.inherits else ()
+    return Spawn(
         flow=carrier_of(spec),
         input=raw(given),
-        scope=context.scope.allowed if how.inherits else (),
-        deadline=deadline,
-        allowance=context.share(1, calls=1),
+        scope=scope if envelope is None else envelope.scope or (),
+        deadline=context.hard if how.waits else min(context.deadline, context.now() + spec.timeout_ms * 1000),
+        allowance=share,
         keep_thoughts=context.keep_thoughts,
-        authorized=permit,
+        authorized=one.permit,
     )
-    # The child's own deadline is the verb's; the join only bounds a child that came to no end.
-    (ended,) = await context.fx.children((spawn,), Join(deadline=within))
-    return acted_by_child(call.verb, ended)
 
 
 def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
     """Read a ``verb_plan`` child's end as a verb result, with origin and trust as the child recorded them."""
     steps: tuple[StepResult, ...] = ()
+    payload: dict[str, Any] | None = None
     result: VerbResult
     match ended:
         case Completed(value=value):
@@ -235,7 +296,7 @@ def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
             result = VerbReturned(output=output.output or {}, trust=output.trust)
         case Failed(reason=reason, value=value):
             output = VerbPlanOutput(ok=False) if value == NULL else msgspec.json.decode(value, type=VerbPlanOutput)
-            steps = output.step_results
+            steps, payload = output.step_results, output.output
             result = VerbFailed(code=output.error or reason, message=output.message or reason)
         case TimedOut():
             result = VerbTimedOut()
@@ -243,7 +304,7 @@ def acted_by_child(verb: str, ended: AnyEnded) -> Acted:
             result = VerbUnknown(message=reason)
         case _:
             result = VerbFailed(code="cancelled", message="the verb's run was cancelled")
-    return Acted(verb=verb, result=result, seq=ended.seq, child=ended.child, steps=steps, below=ended.header)
+    return Acted(verb=verb, result=result, seq=ended.seq, child=ended.child, steps=steps, below=ended.header, payload=payload)
 
 
 def acts_of(context: FlowContext, acted: Acted) -> tuple[Act, ...]:

@@ -5,6 +5,7 @@ What comes of it the port keeps, and rule ``authorize`` is asked again: nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -52,6 +53,31 @@ async def authorized(context: FlowContext, call: Call, refs: tuple[int, ...]) ->
         result = await ask_approval(context, call_approval(call, decision.outcome.tier))
         if isinstance(result, Resubmitted):
             call, refs = result.call, (result.seq,)
+
+
+AskedFor = Callable[[Sequence[int], Tier], ApprovalAsked]
+"""What an approver is asked about those of several calls that need a yes, by their numbers, of the gravest tier among them."""
+
+
+async def authorized_all(
+    context: FlowContext, calls: Sequence[Call], refs: tuple[int, ...], asked: AskedFor
+) -> list[Decision[AuthorizeOutcome]] | Resubmitted:
+    """Ask rule ``authorize`` of each; grants for each that wants one; then people, once for all that are left. What was proposed in a call's place comes back instead."""
+    decided = [context.fx.authorize(call, context.scope, refs) for call in calls]
+    while pending := {number: one.outcome for number, one in enumerate(decided) if isinstance(one.outcome, NeedsApproval)}:
+        by_grants = [number for number, needed in pending.items() if needed.why is MayAsk.GRANTS]
+        for number in by_grants:
+            await context.fx.claim(_grant_claim(calls[number]))
+            decided[number] = context.fx.authorize(calls[number], context.scope, refs)
+        if by_grants:
+            continue
+        tier = max((needed.tier for needed in pending.values()), key=list(Tier).index)
+        result = await ask_approval(context, asked(tuple(pending), tier))
+        if isinstance(result, Resubmitted):
+            return result
+        for number in pending:
+            decided[number] = context.fx.authorize(calls[number], context.scope, refs)
+    return decided
 
 
 def _grant_claim(call: Call) -> Claim[Any]:

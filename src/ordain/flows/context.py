@@ -91,7 +91,8 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     ``now`` is; ``dated`` tells the day by the wall clock, for what goes by the calendar.
 
     ``profiled``: by what is to be decided which pinned profile holds, before anything is done; ``held`` is the one that does.
-    ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
+    ``granted`` is all that the run may do, whatever a part of its flow holds itself to; ``run`` and ``root`` are its id and its root's, ``chain`` the cards
+    that its work was handed through. ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
 
     fx: Effects
@@ -110,6 +111,10 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     carrying: Mapping[str, Carrying] = {}
     profiled: ProfiledBy | None = None
     held: HeldProfile | None = None
+    granted: CapabilityScope = CapabilityScope()
+    run: str = ""
+    root: str = ""
+    chain: tuple[str, ...] = ()
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:
@@ -126,7 +131,8 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     def under(self, held: HeldProfile) -> FlowContext:
         """The same under a pinned profile, with what that leaves of its scope."""
-        return structs.replace(self, held=held, scope=held.leaves(self.scope, self.catalog))
+        scope, granted = held.leaves(self.scope, self.catalog), held.leaves(self.granted, self.catalog)
+        return structs.replace(self, held=held, scope=scope, granted=granted)
 
     @property
     def advice(self) -> str:

@@ -278,7 +278,9 @@ class Kind(Generic[I, O]):
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
-    ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by.
+    ``nests``: a call that it carries out counts as a verb call inside a verb call.
+    ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``escalates``: the
+    verbs among those that a run of it may call as a child too, where its own rules say so.
     ``profiles``: its flow decides by itself, at a place of its own, which pinned profile holds; of others that is decided before they begin. ``sums_up`` is the number of the message below which a root may sum up its session's
     transcript; None: it may not. ``judged``: the headers of its runs open with a verdict (RTE-12); what was recorded without one stays
     without. ``claims`` are shared decisions of its own; ``shares`` has their rules by name, beside the house's.
@@ -305,7 +307,9 @@ class Kind(Generic[I, O]):
     commissioned: Callable[[Commission], I] | None = None
     carries: Callable[[I], Call] | None = None
     carrying: Carrying = ALONE
+    nests: bool = True
     enters: bool = False
+    escalates: frozenset[str] = frozenset()
     profiles: bool = False
     sums_up: Callable[[I], int] | None = None
     charged: bool = True

@@ -22,7 +22,7 @@ def observation(acted: Acted) -> dict[str, Any]:
         step_meta["step_results"] = msgspec.to_builtins(acted.steps)
     if isinstance(result, VerbReturned):
         return {"ok": True, "output": result.output, "llm_output": as_text(result.output), "spark_meta": None, "step_meta": step_meta}
-    return {"ok": False, "output": None, "error": error_of(acted), "llm_output": None, "spark_meta": None, "step_meta": step_meta}
+    return {"ok": False, "output": acted.payload, "error": error_of(acted), "llm_output": None, "spark_meta": None, "step_meta": step_meta}
 
 
 def error_of(acted: Acted) -> dict[str, Any]:

@@ -120,7 +120,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     included: of a child its share of its parent's, which nothing else on record of it says; None of roots and of builds before it.
     ``profiled`` says by what the run decides which pinned profile holds, before it does anything; ``profile`` is what its parent decided.
     ``scopes`` are those of the token that asked for the root; None where that was the owner, and of builds before them. ``may_ask`` is whom the run may ask
-    for what it may not do by itself; None: nobody, and of builds before it.
+    for what it may not do by itself; None: nobody, and of builds before it. ``chain`` are the cards that its work was handed through, the one it works as
+    last; ``root`` is the run at the root of a child, "" of builds before it.
     """
 
     flow: str
@@ -148,6 +149,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     profiled: ProfiledBy | None = None
     profile: HeldProfile | None = None
     may_ask: MayAsk | None = None
+    chain: tuple[str, ...] = ()
+    root: str = ""
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

@@ -2,6 +2,8 @@
 
 Effects ``read`` and ``private`` are allowed in scope; ``egress`` only where the verb's own declaration fixes every argument; all else needs somebody's yes:
 a grant that was given beforehand, or an approval of exactly this call. Where the run may ask nobody, or nobody said yes, it is denied.
+
+Handing work to a card has a tier of its own: it is never done without the envelope of rule ``handoff``, and policy says when it needs a yes.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.approvals import GRANTABLE, TIERS, MayAsk, Tier
+from ordain.contracts.approvals import GRANTABLE, TIERS, Delegation, MayAsk, Tier
 from ordain.contracts.catalog import NOT_CONFIGURED, Catalog, CompiledVerb
+from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import Constraint
@@ -31,6 +34,8 @@ class AuthorizeReason(Reason):
     READ = "authorize.read", "A read in scope."
     PRIVATE = "authorize.private", "A write to the user's own space, in scope."
     EGRESS_DECLARED = "authorize.egress_declared", "Every argument is fixed by the verb or on its declared list."
+    DELEGATED = "authorize.delegated", "Work handed to a card, in an envelope; policy asks nobody about it."
+    NO_ENVELOPE = "authorize.no_envelope", "Rules have not let this work be handed on: there is no envelope for it."
     OUT_OF_SCOPE = "authorize.out_of_scope", "The verb is not in the run's scope."
     UNKNOWN_VERB = "authorize.unknown_verb", "No such verb in the catalog."
     INACTIVE = "authorize.inactive", "The verb is switched off here."
@@ -106,7 +111,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``may_ask`` is whom the run may ask for a yes, None: nobody. ``approval`` and ``grant`` are the yes that the run's own records hold for exactly
     this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
-    calls before, where a bound of the scope does.
+    calls before, where a bound of the scope does. ``handed`` is what rules found of a call that hands work to a card.
     """
 
     verb: str
@@ -127,6 +132,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     grant_asked: bool = False
     refused: RefusedWhy | None = None
     calls: int = 0
+    handed: Handed | None = None
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -163,7 +169,18 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.SAFETY)
     if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls)):
         return Decision(outcome=Deny(broken[:200]), reason=AuthorizeReason.CONSTRAINT)
-    return _by_effect(verb, facts, inputs.args)
+    handed = None if inputs.catalog.card_of(facts.verb) is None else facts.handed or Handed.REFUSED
+    if handed is Handed.REFUSED:
+        return Decision(outcome=Deny(), reason=AuthorizeReason.NO_ENVELOPE)
+    return _by_effect(verb, facts, inputs.args, delegation_tier(handed, facts.safety, policy))
+
+
+def delegation_tier(handed: Handed | None, safety: str, policy: Policy) -> Tier | None:
+    """What handing work to a card needs somebody's yes for; None where it needs none, or the call hands nothing on."""
+    asks = policy.approvals.delegation
+    more = handed is Handed.MORE and (asks is Delegation.BEYOND_READ or safety == SafetyMode.GUARDED)
+    always = handed is not None and asks is Delegation.ALWAYS
+    return Tier.DELEGATION if handed is Handed.PERSON or more or always else None
 
 
 def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier | None:
@@ -172,17 +189,19 @@ def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier 
     return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
 
 
-def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any]) -> Decision[AuthorizeOutcome]:
-    tier = tier_of(verb, args, facts.safety)
+def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any], delegation: Tier | None) -> Decision[AuthorizeOutcome]:
+    tier = delegation or tier_of(verb, args, facts.safety)
     if tier is None:
-        return Decision(outcome=Allow(facts.call), reason=_BY_ITSELF[verb.spec.effect])
+        by_itself = AuthorizeReason.DELEGATED if facts.handed is not None else _BY_ITSELF[verb.spec.effect]
+        return Decision(outcome=Allow(facts.call), reason=by_itself)
     if facts.approval:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.APPROVED)
-    if facts.grant and tier in GRANTABLE:
+    grantable = tier in GRANTABLE and facts.handed is not Handed.PERSON
+    if facts.grant and grantable:
         return Decision(outcome=Allow(facts.call), reason=AuthorizeReason.GRANTED)
     if facts.refused is not None:
         return Decision(outcome=Deny(verb.spec.effect.value), reason=_REFUSED[facts.refused])
-    if facts.may_ask is not None and tier in GRANTABLE and not facts.grant_asked:
+    if facts.may_ask is not None and grantable and not facts.grant_asked:
         return Decision(outcome=NeedsApproval(facts.call, tier, MayAsk.GRANTS), reason=AuthorizeReason.NEEDS_GRANT)
     if facts.may_ask is MayAsk.PEOPLE:
         return Decision(outcome=NeedsApproval(facts.call, tier, MayAsk.PEOPLE), reason=AuthorizeReason.NEEDS_APPROVAL)

@@ -10,6 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from ordain.contracts.approvals import Grant
+from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import ArgumentRole, VerbSpec
 
@@ -50,10 +51,10 @@ def not_granted(grant: Grant, spec: VerbSpec, args: Mapping[str, Any]) -> str:
     """Why a grant's scope is not for a call, with the place and no value; "" where it is.
 
     A run's own bounds hold where a call is about them. A grant says what may be done: it is for no call that leaves open what one of its bounds is about,
-    be it that it names nobody, or that nobody knows which of its arguments does.
+    be it that it names nobody, or that nobody knows which of its arguments does. Handing work to a card it has to name: no glob is for that.
     """
     scope = grant.scope
-    if not scope.permits(spec.name):
+    if not scope.permits(spec.name) or (spec.name.startswith(AGENT_VERB) and spec.flow and spec.name not in scope.capabilities):
         return "capability"
     if scope.targets is not None:
         named = designated(spec, args)

@@ -11,7 +11,6 @@ from ordain.contracts.approvals import GRANTABLE, TIERS, Tier, covers_tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.contracts.risk import RiskLevel
-from ordain.contracts.verbs import VerbEffect
 from ordain.rules.authorize import GUARDED
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
@@ -92,7 +91,7 @@ class GrantReach(Struct, frozen=True, kw_only=True):
 def reach_of(capabilities: Sequence[str], level: RiskLevel, catalog: Catalog) -> GrantReach:
     """What a grant of such a risk level would be for."""
     named = {capability: sorted(catalog.named_by(capability)) for capability in capabilities}
-    tiers = {verb: _tier(catalog.verbs[verb].spec.effect) for verb in sorted({verb for found in named.values() for verb in found})}
+    tiers = {verb: _tier(verb, catalog, capabilities) for verb in sorted({verb for found in named.values() for verb in found})}
     covered = tuple(verb for verb, tier in tiers.items() if tier is not None and covers_tier(level, tier))
     return GrantReach(
         covered=covered,
@@ -103,6 +102,9 @@ def reach_of(capabilities: Sequence[str], level: RiskLevel, catalog: Catalog) ->
     )
 
 
-def _tier(effect: VerbEffect) -> Tier | None:
-    """What a call of such a verb may need a yes for, in a guarded conversation too."""
+def _tier(verb: str, catalog: Catalog, capabilities: Sequence[str]) -> Tier | None:
+    """What a call of a verb may need a yes for, in a guarded conversation too. Handing work to a card is granted by name, and by no glob."""
+    if catalog.card_of(verb) is not None:
+        return Tier.DELEGATION if verb in capabilities else None
+    effect = catalog.verbs[verb].spec.effect
     return TIERS.get(effect) or GUARDED.get(effect)

@@ -13,10 +13,13 @@ from ordain.rules.approve import APPROVE
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
+from ordain.rules.chain_end import CHAIN_END
 from ordain.rules.configure import CONFIGURE
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.grant import GRANT
+from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.handoff import HANDOFF
 from ordain.rules.hedge import HEDGE
 from ordain.rules.history import HISTORY
 from ordain.rules.lane import LANE
@@ -26,12 +29,16 @@ from ordain.rules.profile import PROFILE
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
+from ordain.rules.safety import SAFETY
 from ordain.rules.scope import SCOPE
-from ordain.rules.step import STEP
+from ordain.rules.step import REASK, STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
-ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE)
+ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (
+    *(STEP, REASK, PROCEED, SAFETY, CHAIN_END, LIMITS, SCOPE),
+    *(LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE, HANDOFF, GUARDRAIL),
+)
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)
 """What the port asks alone: what they grant a flow cannot give itself."""

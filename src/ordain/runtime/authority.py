@@ -32,6 +32,7 @@ from ordain.rules.lane import LaneChosen, LaneFacts
 from ordain.rules.profile import HeldProfile, PinsSeen, ProfiledBy, ProfileFacts, ProfileInputs, ProfileOutcome
 from ordain.rules.spend import Carved, Spend
 from ordain.runtime.consents import Consents
+from ordain.runtime.handings import Handings, OwnBounds
 
 RUNS_MAX = 10_000
 """Runs below one root. A join lends its children what is left of it in equal shares, and gets back what they did not use."""
@@ -54,6 +55,7 @@ class Authority:
         self.runs_left = RUNS_MAX if started.runs is None else started.runs
         self.owes_carving = charged
         self.consents = Consents(started.may_ask)
+        self.handings = Handings(started.chain)
         self._permits: dict[str, str] = {}
         self._consented: dict[str, AuthorizeReason] = {}
         self._called: Counter[str] = Counter()
@@ -80,6 +82,7 @@ class Authority:
             safety="" if self.held is None else self.held.safety,
             unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
+            handed=None if catalog.card_of(call.verb) is None else self.handings.handed(digest, catalog),
             **self.consents.facts(digest),
         )
 
@@ -94,7 +97,8 @@ class Authority:
 
     def _reserved(self, entry: VerbSpec) -> bool:
         """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""
-        return not (self._root and self._kind.enters) and (bool(self._session) or not entry.session_only)
+        enters = (self._root and self._kind.enters) or entry.name in self._kind.escalates
+        return not enters and (bool(self._session) or not entry.session_only)
 
     def authorized(self, call: Call, decision: Decision[Any]) -> None:
         """Keep what a decision of rule ``authorize`` about a call allows, or asks for."""
@@ -129,6 +133,11 @@ class Authority:
         if isinstance(decided, HeldProfile):
             self.owes_profile, self.held = None, decided
             self.scope = decided.leaves(self.scope, catalog)
+
+    @property
+    def own(self) -> OwnBounds:
+        """What a decision about a handoff of this run has to be made of."""
+        return OwnBounds(self.consents.may_ask, self.held, self.scope)
 
     def book(self, amount: Spend) -> None:
         """Add to what was spent."""
@@ -182,6 +191,7 @@ class Authority:
                 self._check_verb_call(effect, catalog)
             case Children():
                 self._check_spawns(effect.spawns)
+                self.handings.check(effect.spawns, catalog)
                 _check_time("a join", effect.until.deadline)
             case Wait():
                 _check_time("a wait", effect.deadline)

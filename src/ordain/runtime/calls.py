@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.floor import STRICTNESS
+from ordain.contracts.handoff import Handed
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import VerbCall
@@ -79,6 +80,7 @@ def withdrawn(
         session=True,
         safety="" if held is None else held.safety,
         approval=GIVEN if approved else "",
+        handed=None if current.card_of(call.verb) is None else Handed.MORE,
     )
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"

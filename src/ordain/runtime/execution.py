@@ -44,6 +44,8 @@ from ordain.rules.authorize import AUTHORIZE, AuthorizeInputs, AuthorizeOutcome
 from ordain.rules.budget import CARVE, RESERVE, SETTLE, BudgetRefused, SettleFacts
 from ordain.rules.decision import FACTS_BYTES, Decision, Rule
 from ordain.rules.grant import GRANT
+from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.handoff import HANDOFF
 from ordain.rules.lane import LANE
 from ordain.rules.profile import PROFILE
 from ordain.rules.recover import RECOVER, Happened, Recovering, RecoverOutcome, happened_of
@@ -129,6 +131,10 @@ class Execution:
             elif rule is PROFILE:
                 seen = self.state.values.get(refs[0]) if refs else None
                 self.state.authority.profiled(decision.outcome, facts, inputs, seen, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
+            elif rule is HANDOFF:
+                self.state.authority.handings.decided(facts, inputs, decision.outcome, self.state.authority.own)  # pyright: ignore[reportArgumentType] - of this rule
+            elif rule is GUARDRAIL:
+                self.state.authority.handings.guarded(facts, inputs, decision.outcome, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
             return decision
 
     def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:

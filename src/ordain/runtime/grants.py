@@ -186,7 +186,7 @@ def narrowed(calls: Sequence[Call], level: RiskLevel, catalog: Catalog, *, anybo
     """
     asking = [call for call in calls if call.verb in catalog.verbs and catalog.verbs[call.verb].spec.effect in TIERS] or calls
     covered = reach_of([call.verb for call in asking], level, catalog).covered
-    if anybody:
+    if anybody or (covered and all(catalog.card_of(verb) is not None for verb in covered)):
         return covered, None
     named = {verb: _named(verb, asking, catalog) for verb in covered}
     targets = next(iter(named.values()), ())

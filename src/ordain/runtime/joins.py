@@ -170,7 +170,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         parent=parent.run,
         parent_addr=addr,
         index=index,
-        depth=began.depth + _nests(parent.catalog, spawn),
+        depth=began.depth + _nests(parent.catalog, spawn, nests=kind.nests),
         grant=CapabilityScope(allowed=spawn.scope, constraints=parent.scope.constraints),
         deadline=spawn.deadline,
         allowance=spawn.allowance,
@@ -179,14 +179,22 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         thread=began.thread,
         label=label,
         wording=parent.catalog.wording_id,
+        chain=_chain(parent, spawn),
+        root=parent.root,
     )
     check_first(kind, started)
     return started
 
 
-def _nests(catalog: Catalog, spawn: Spawn[Any]) -> bool:
-    """Whether the child counts as a verb call inside a verb call: what a turn enters by is no nesting of verbs (B-32)."""
-    return spawn.authorized is not None and not catalog.verbs[spawn.authorized.call.verb].spec.entry
+def _nests(catalog: Catalog, spawn: Spawn[Any], *, nests: bool) -> bool:
+    """Whether the child counts as a verb call inside a verb call: what a turn enters by is no nesting of verbs (B-32), nor what its kind says is none."""
+    return nests and spawn.authorized is not None and not catalog.verbs[spawn.authorized.call.verb].spec.entry
+
+
+def _chain(parent: RunSetup, spawn: Spawn[Any]) -> tuple[str, ...]:
+    """The cards that the child's work was handed through."""
+    card = None if spawn.authorized is None else parent.catalog.card_of(spawn.authorized.call.verb)
+    return parent.started.chain if card is None else (*parent.started.chain, card.name)
 
 
 def why_over(until: Join, spawned: int, ended: dict[int, AnyEnded]) -> str | None:

@@ -68,10 +68,11 @@ class Reloader:
                 return self._refused(problem_of(error))
             except Exception as error:  # a bug of ours, or of what the files reach: the verbs of before stay, and only a change may help
                 self._seen = found
-                LOG.exception("reading verbs, wording and workflows failed")
+                LOG.exception("reading verbs, wording, workflows, cards and seats failed")
                 return self._refused(
                     CatalogProblem(
-                        code="internal", message=f"a bug while reading verbs, wording and workflows ({type(error).__name__}): see the log"
+                        code="internal",
+                        message=f"a bug while reading verbs, wording, workflows, cards and seats ({type(error).__name__}): see the log",
                     )
                 )
             try:

@@ -90,6 +90,11 @@ class RunSetup:
             scope = asked_of(kind, "grant", kind.grant, given, catalog)
         return cls(run=run, kind=kind, started=started, given=given, catalog=catalog, agent=label.agent, scope=scope, kinds=kinds)
 
+    @property
+    def root(self) -> str:
+        """The run at the root of this one; of a child of a build before, the one above it."""
+        return self.started.root or self.started.parent or self.run
+
     def state(self, began: int, transcript: TranscriptReader | None = None) -> RunState:
         """A new state; the run has done nothing yet."""
         charged = self.kind.charged and self.started.parent is None and self._bounded()
@@ -122,6 +127,10 @@ class RunSetup:
             carrying=self.kinds.carrying,
             profiled=started.profiled,
             held=started.profile,
+            run=self.run,
+            root=self.root,
+            chain=started.chain,
+            granted=structs.replace(self.scope, constraints=deepcopy(bounds) if bounds else {}),
         )
 
     def _bounded(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import FILE_BYTES_MAX
-from ordain.verbs.workflow.folder import FILES_MAX, load_workflows, shipped_workflows, workflows_of
+from ordain.verbs.workflow.folder import WORKFLOWS, shipped_workflows
 from tests.shapes.workflows import step, template, write_templates
 from tests.unit.verbs.test_yaml_document import REFUSED
 
@@ -35,7 +35,7 @@ def written(home: Path, text: str = TEXT, name: str = "announce.yaml") -> Path:
 
 def refusal(folder: Path) -> str:
     with pytest.raises(ConfigurationError) as error:
-        load_workflows(folder)
+        WORKFLOWS.load(folder)
     assert error.value.code == "invalid_workflow"
     return error.value.message
 
@@ -44,7 +44,7 @@ def test_a_file_is_a_template(tmp_path: Path) -> None:
     """It gives the template it is named for; what has another suffix is left alone."""
     written(tmp_path)
     (tmp_path / "README.md").write_text("about")
-    (found,) = load_workflows(tmp_path).values()
+    (found,) = WORKFLOWS.load(tmp_path).values()
     assert (found.id, found.version, [call.named for call in found.calls]) == ("announce", 1, ["note"])
     assert found.steps[0].args_of({"text": "tea"}) == {"text": "tea"}
 
@@ -106,17 +106,17 @@ def test_what_is_no_file_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_has_so_many_templates_at_most(tmp_path: Path) -> None:
     """Nobody reads more."""
-    for number in range(FILES_MAX + 1):
+    for number in range(WORKFLOWS.most + 1):
         (tmp_path / f"t{number}.yaml").write_text("")
-    assert f"more than {FILES_MAX} templates" in refusal(tmp_path)
+    assert f"more than {WORKFLOWS.most} templates" in refusal(tmp_path)
 
 
 def test_a_shipped_template_is_nobodys_to_change(tmp_path: Path) -> None:
     """A file with its id is refused; without a folder there are the shipped ones alone."""
-    assert workflows_of(tmp_path / "nowhere") == dict(shipped_workflows())
+    assert WORKFLOWS.of(tmp_path / "nowhere") == dict(shipped_workflows())
     write_templates(tmp_path, {"send_email": template("send_email", [step("note")])})
     with pytest.raises(ConfigurationError, match="send_email is a shipped template: give it another id"):
-        workflows_of(tmp_path / "workflows")
+        WORKFLOWS.of(tmp_path / "workflows")
     (tmp_path / "workflows" / "send_email.yaml").unlink()
     write_templates(tmp_path, {"announce": template("announce", [step("note")])})
-    assert set(workflows_of(tmp_path / "workflows")) == {*shipped_workflows(), "announce"}
+    assert set(WORKFLOWS.of(tmp_path / "workflows")) == {*shipped_workflows(), "announce"}

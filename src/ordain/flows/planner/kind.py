@@ -18,7 +18,6 @@ from ordain.flows.planner.v1 import run_planner as run_planner_1
 from ordain.flows.planner.v2 import run_planner as run_planner_2
 from ordain.flows.planner.wire import PLAN_WIRE
 from ordain.journal.records import Label
-from ordain.rules.step import REASK
 
 
 def _decode(data: Raw) -> PlannerRequest:
@@ -33,9 +32,9 @@ def _label_2(request: PlannerRequest) -> Label:
     return Label(agent=request.caller)
 
 
-def _grant(request: PlannerRequest, _: Catalog) -> CapabilityScope:
-    """The request's toolset: rule ``scope`` finds what of it can be had."""
-    return CapabilityScope(allowed=tuple(sorted({tool.tool_id for tool in request.toolset})))
+def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
+    """The request's toolset, of which rule ``scope`` finds what can be had; and what the cards in it are for, which those alone may use."""
+    return CapabilityScope(allowed=tuple(sorted(catalog.lendable(tool.tool_id for tool in request.toolset))))
 
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
@@ -47,7 +46,6 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     label=_label,
     grant=_grant,
     prompts=(PROMPT,),
-    rules=(REASK,),
     wire=PLAN_WIRE,
     judged=True,
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
@@ -30,9 +31,10 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carrying=Carrying(waits=True, inherits=True, prompt=STEP_PROMPT),
     prompts=(STEP_PROMPT, MOVE_PROMPT),
     rules=(SUPERVISE,),
+    escalates=frozenset({CHAIN_VERB}),
     judged=True,
 )
-SUPERVISOR_5 = replace(SUPERVISOR, version=5, run=run_supervisor_5)
+SUPERVISOR_5 = replace(SUPERVISOR, version=5, run=run_supervisor_5, escalates=frozenset())
 SUPERVISOR_4 = replace(SUPERVISOR_5, version=4, run=run_supervisor_4)
 SUPERVISOR_3 = replace(SUPERVISOR_4, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
 SUPERVISOR_2 = replace(SUPERVISOR_3, version=2, run=run_supervisor_2)

@@ -56,8 +56,8 @@ def _label_2(request: VerbRunInput) -> Label:
     return Label(agent=request.caller)
 
 
-def _grant(request: VerbRunInput, _: Catalog) -> CapabilityScope:
-    return CapabilityScope(allowed=(request.verb_id,))
+def _grant(request: VerbRunInput, catalog: Catalog) -> CapabilityScope:
+    return CapabilityScope(allowed=tuple(sorted(catalog.lendable((request.verb_id,)))))
 
 
 VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(

@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ordain.contracts.http_call import FieldPath
 from ordain.contracts.verbs import VerbSpec, properties_of
 from ordain.contracts.workflow import StepCall, WorkflowTemplate, referred
-from ordain.errors import ConfigurationError
-from ordain.verbs.lint import Finding, Linted
+from ordain.verbs.lint import Linted
 from ordain.verbs.template_lint import ERROR, WARNING
-from ordain.verbs.workflow.folder import SUFFIX, faults_in, load_workflow, read_document, shipped_workflows
-
-ToSay = tuple[str, FieldPath, str, str]
-"""Severity, place, message, and what to do."""
+from ordain.verbs.workflow.folder import WORKFLOWS
+from ordain.verbs.yaml_lint import ToSay, lint_yaml
 
 
 def lint_workflow(path: Path, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Linted:
     """Everything that is to be said about one file; ``verbs`` are those of this house, ``settings`` its ``[workflows.verbs]``."""
-    linted = Linted(str(path))
-    root, stem = path.parent.resolve(), path.name.removesuffix(SUFFIX)
-    if not path.name.endswith(SUFFIX):
-        linted.add(ERROR, (), f"a template is named <id>{SUFFIX}", "rename it")
-        return linted
-    try:
-        linted.document = read_document(root, path.name)
-    except ConfigurationError as error:
-        line = error.details.get("line")
-        message = error.message.partition(": ")[2] or error.message
-        linted.put(Finding(file=str(path), line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
-        return linted
-    if not isinstance(linted.document.value, dict):
-        linted.add(ERROR, (), "a template is a mapping", f"begin with `id: {stem}`")
-        return linted
-    for place, message in faults_in(linted.document, stem):
-        linted.add(ERROR, place, message)
-    if stem in shipped_workflows():
-        linted.add(ERROR, ("id",), f"{stem} is a shipped template", "give it another id")
-    if not linted.findings:
-        for found in lint_template(load_workflow(root, path.name), verbs, settings):
-            linted.add(*found)
-    return linted
+    return lint_yaml(WORKFLOWS, path, partial(lint_template, verbs=verbs, settings=settings))
 
 
 def lint_template(template: WorkflowTemplate, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Iterator[ToSay]:

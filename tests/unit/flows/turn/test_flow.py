@@ -18,7 +18,7 @@ from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
-from ordain.flows.turn.flow import CODES
+from ordain.flows.turn.carried import CODES
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND

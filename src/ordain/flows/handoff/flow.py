@@ -1,0 +1,56 @@
+"""Flow ``handoff``: what a card's verb hands on. The envelope is looked at once more, then the specialist works in a loop of its own (HND-02, HND-03).
+
+What it gives is a validated final answer or a typed failure with the run that has its trace (FAIL-02); what it may do its first record says, and
+rule ``authorize`` decides each of its calls like any other.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.contracts.handoff import HandoffResult, completed, failed
+from ordain.contracts.verbs import Trust
+from ordain.effects.calls import Call
+from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
+from ordain.flows.context import FlowContext
+from ordain.flows.envelopes import asks_of
+from ordain.flows.handoff.prompt import HANDOFF_PROMPT
+from ordain.flows.handoff.request import NO_ENVELOPE, planner_request
+from ordain.flows.steps.work import Working, work
+from ordain.rules.handoff import HANDOFF, HandoffFacts, HandoffInputs, HandoffOutcome, HandoffRefused, HandoffStage
+from ordain.rules.safety import SafetyLimits
+
+TRUST = {"status": Trust.SYSTEM, "mode": Trust.SYSTEM, "outputPayload": Trust.FOREIGN}
+
+
+async def run_handoff(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Do the work, or say exactly why it is not done."""
+    context, envelope = context.told(turn_kind(call)), call.handoff or NO_ENVELOPE
+    begun = _begun(context, call)
+    if isinstance(begun, HandoffRefused):
+        return _failed(context, envelope.mode, begun.code, begun.detail or HANDOFF.reason(f"{HANDOFF.name}.{begun.code}").meaning)
+    policy = context.catalog.policy.handoff
+    limits = SafetyLimits(
+        tool_calls=policy.tool_calls, planner_invocations=policy.planner_invocations, ms=round(policy.timeout_seconds * 1000)
+    )
+    worked = await work(context, planner_request(context.catalog, call), HANDOFF_PROMPT, Working(role=envelope.worker, limits=limits))
+    if not worked.ok:
+        return _failed(context, envelope.mode, worked.error, worked.message, worked.steps)
+    result = completed(envelope.mode, worked.output if envelope.return_expected else None)
+    return VerbPlanOutput(ok=True, output=_wire(result), trust=TRUST, step_results=worked.steps)
+
+
+def _begun(context: FlowContext, call: VerbPlanInput) -> HandoffOutcome:
+    asks = asks_of((Call(verb=call.verb, args=call.args),))
+    facts = HandoffFacts(stage=HandoffStage.RUN, targets=1, asked=asks[0].digest, chain=context.chain, may_ask=context.may_ask)
+    inputs = HandoffInputs(calls=asks, catalog=context.catalog, held=context.held, scope=context.granted, given=call.handoff)
+    return context.fx.decide(HANDOFF, facts, inputs, (0,)).outcome
+
+
+def _failed(context: FlowContext, mode: str, code: str, message: str, steps: tuple[StepResult, ...] = ()) -> VerbPlanOutput:
+    result = failed(mode, code, message, context.run)
+    return VerbPlanOutput(ok=False, output=_wire(result), trust=TRUST, error=code, message=message, step_results=steps)
+
+
+def _wire(result: HandoffResult) -> dict[str, object]:
+    return msgspec.to_builtins(result)

@@ -1,0 +1,47 @@
+"""Kind ``handoff`` as a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
+from ordain.flows.context import Carrying
+from ordain.flows.handoff.flow import run_handoff
+from ordain.flows.handoff.prompt import HANDOFF_PROMPT
+from ordain.flows.kind import Kind, settled_in_words
+
+
+class _Payload(Struct, rename="camel"):
+    output_payload: dict[str, Any] = {}
+
+
+class _Output(Struct):
+    output: _Payload | None = None
+
+
+_OUTPUT = msgspec.json.Decoder(_Output)
+
+
+def _excerpt(output: Raw) -> str:
+    """What the specialist said."""
+    given = _OUTPUT.decode(output).output
+    return msgspec.json.encode("" if given is None else given.output_payload.get("content", "")).decode()
+
+
+HANDOFF_RUN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
+    name="handoff",
+    version=1,
+    run=run_handoff,
+    decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
+    settle=settled_in_words,
+    label=call_label,
+    excerpt=_excerpt,
+    carries=carried_call,
+    carrying=Carrying(waits=True),
+    nests=False,
+    prompts=(HANDOFF_PROMPT,),
+    judged=True,
+)

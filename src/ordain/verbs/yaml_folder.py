@@ -1,0 +1,158 @@
+"""A folder of ``<name>.yaml`` files of one contract: workflow templates, agents' cards, seats. Whole or not at all, by file and line.
+
+Files are data from an operator and may still be hostile. What a verb file is held to holds here: its owner, its size, no link that leaves the folder, and
+nothing but plain data in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ordain.contracts.http_call import Fault
+from ordain.errors import ConfigurationError
+from ordain.verbs.folder import faults_of, read_file
+from ordain.verbs.yaml_document import YamlDocument, parse_document
+
+SUFFIX = ".yaml"
+SUFFIXES = (SUFFIX, ".yml")
+"""What is looked at in a folder: a file of it, and what somebody may have meant as one."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def no_faults(_: Any) -> Iterable[Any]:
+    """Most contracts say all that is to be held to."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlFolder(Generic[M]):
+    """What the files of such a folder are.
+
+    ``key`` is the field that says the file's name, ``noun`` what people call such a file, ``code`` what errors are told by, ``most`` how many there may be.
+    ``alone`` finds what is wrong with one beyond its contract, ``together`` what is wrong with some beside each other, by name. ``shipped`` are the
+    build's own.
+    """
+
+    contract: type[M]
+    key: str
+    noun: str
+    code: str
+    most: int
+    shipped: Callable[[], Mapping[str, M]] = field(default=dict[str, M])
+    alone: Callable[[M], Iterable[Fault]] = no_faults
+    together: Callable[[Mapping[str, M]], Iterable[tuple[str, Fault]]] = no_faults
+
+    def of(self, folder: Path, beside: Mapping[str, M] = MappingProxyType({})) -> dict[str, M]:
+        """The shipped ones, those ``beside`` the folder, and its own, by name; it need not exist.
+
+        Raises:
+            ConfigurationError: one of the folder cannot be used, or has a name that is taken; some do not go together.
+        """
+        own = self._read_all(folder, shipped=False) if folder.is_dir() else {}
+        known = {"shipped": self.shipped(), "embedded": beside}
+        for what, others in known.items():
+            for taken in sorted(others.keys() & own.keys()):
+                raise self._invalid(str(folder / f"{taken}{SUFFIX}"), self.taken(taken, what))
+        for taken in sorted(known["shipped"].keys() & beside.keys()):
+            raise ConfigurationError(self.taken(taken, "shipped"), code=self.code)
+        found = {**known["shipped"], **beside, **{name: one for name, (one, _) in own.items()}}
+        for name, (place, what) in self.together(found):
+            said = f"{_dotted(place)}: {what}"
+            if name in own:
+                raise self._invalid(str(folder / f"{name}{SUFFIX}"), said, own[name][1].line(place))
+            raise ConfigurationError(f"{self.noun} {name}: {said}", code=self.code)
+        return found
+
+    def taken(self, name: str, what: str) -> str:
+        """That a name is another's; ``what`` says whose."""
+        return f"{name} is {'an' if what[0] in 'aeiou' else 'a'} {what} {self.noun}: give it another {self.key}"
+
+    def load(self, folder: Path, *, shipped: bool = False) -> Mapping[str, M]:
+        """Every file of a folder (not of folders below it), by name, each by itself.
+
+        Raises:
+            ConfigurationError: the folder or a file cannot be read, or a file is none of these.
+        """
+        return MappingProxyType({name: one for name, (one, _) in self._read_all(folder, shipped=shipped).items()})
+
+    def _read_all(self, folder: Path, *, shipped: bool) -> dict[str, tuple[M, YamlDocument]]:
+        try:
+            root = folder.resolve(strict=True)
+            names = sorted(entry.name for entry in root.iterdir() if entry.name.endswith(SUFFIXES))
+        except OSError as error:
+            raise self._invalid(str(folder), f"cannot be read: {error.strerror}") from error
+        if len(names) > self.most:
+            raise self._invalid(str(root), f"more than {self.most} {self.noun}s")
+        return {name.removesuffix(SUFFIX): self._read(root, name, shipped=shipped) for name in names}
+
+    def load_file(self, root: Path, name: str) -> M:
+        """One file; ``root`` is its folder, links followed.
+
+        Raises:
+            ConfigurationError: it cannot be read, or is none of these; the message names file and line.
+        """
+        return self._read(root, name, shipped=False)[0]
+
+    def _read(self, root: Path, name: str, *, shipped: bool) -> tuple[M, YamlDocument]:
+        source, stem = str(root / name), name.removesuffix(SUFFIX)
+        if not name.endswith(SUFFIX):
+            raise self._invalid(source, self.named)
+        document = self.document(root, name, shipped=shipped)
+        fields: Any = document.value
+        if not isinstance(fields, dict):
+            raise self._invalid(source, self.mapping, document.line(()))
+        faults = self.faults(document, stem)
+        if faults:
+            (where, what), more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise self._invalid(source, f"{_dotted(where) or f'the {self.noun}'}: {what}{more}", document.line(where))
+        return self._parsed(fields), document
+
+    @property
+    def named(self) -> str:
+        """What is wrong with a file of another ending."""
+        return f"a {self.noun} is named <{self.key}>{SUFFIX}"
+
+    @property
+    def mapping(self) -> str:
+        """What is wrong with a file that is a list, a word or nothing."""
+        return f"a {self.noun} is a mapping"
+
+    def document(self, root: Path, name: str, *, shipped: bool = False) -> YamlDocument:
+        """A file as plain data.
+
+        Raises:
+            ConfigurationError: it cannot be read, or is more than plain data.
+        """
+        try:
+            return parse_document(read_file(root, name, shipped=shipped), str(root / name))
+        except ConfigurationError as error:
+            raise ConfigurationError(error.message, code=self.code, details=error.details) from error
+
+    def faults(self, document: YamlDocument, stem: str) -> list[Fault]:
+        """Everything that keeps a document from being ``stem``, with its place."""
+        fields: Any = document.value
+        if fields.get(self.key) != stem:
+            return [((self.key,), f"{self.key} must be {stem!r}, as the file is named")]
+        try:
+            return list(self.alone(self._parsed(fields)))
+        except ValidationError as error:
+            return faults_of(error)
+
+    def _parsed(self, fields: Any) -> M:
+        return self.contract.model_validate_json(json.dumps(fields, allow_nan=False))
+
+    def _invalid(self, source: str, what: str, line: int | None = None) -> ConfigurationError:
+        place = source if line is None else f"{source}:{line}"
+        return ConfigurationError(f"{place}: {what}", code=self.code, details={"file": source, "line": line})
+
+
+def _dotted(place: tuple[str | int, ...]) -> str:
+    return ".".join(str(part) for part in place)

@@ -1,0 +1,42 @@
+"""Lint of one file of a ``YamlFolder``: every problem with its line, those that keep it from being loaded first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ordain.contracts.http_call import FieldPath
+from ordain.errors import ConfigurationError
+from ordain.verbs.lint import Finding, Linted
+from ordain.verbs.template_lint import ERROR
+from ordain.verbs.yaml_folder import SUFFIX, M, YamlFolder
+
+ToSay = tuple[str, FieldPath, str, str]
+"""Severity, place, message, and what to do."""
+
+
+def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[ToSay]]) -> Linted:
+    """Everything that is to be said about one file; ``more`` of what can be loaded."""
+    linted = Linted(str(path))
+    root, stem = path.parent.resolve(), path.name.removesuffix(SUFFIX)
+    if not path.name.endswith(SUFFIX):
+        linted.add(ERROR, (), folder.named, "rename it")
+        return linted
+    try:
+        linted.document = folder.document(root, path.name)
+    except ConfigurationError as error:
+        line = error.details.get("line")
+        message = error.message.partition(": ")[2] or error.message
+        linted.put(Finding(file=str(path), line=line if isinstance(line, int) else 1, severity=ERROR, message=message))
+        return linted
+    if not isinstance(linted.document.value, dict):
+        linted.add(ERROR, (), folder.mapping, f"begin with `{folder.key}: {stem}`")
+        return linted
+    for place, message in folder.faults(linted.document, stem):
+        linted.add(ERROR, place, message)
+    if stem in folder.shipped():
+        linted.add(ERROR, (folder.key,), f"{stem} is a shipped {folder.noun}", f"give it another {folder.key}")
+    if not linted.findings:
+        for found in more(folder.load_file(root, path.name)):
+            linted.add(*found)
+    return linted

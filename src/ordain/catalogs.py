@@ -21,6 +21,7 @@ from ordain.verbs.builtin.mail_verbs import MAIL_SEND
 from ordain.verbs.builtin.shipped import ShippedOptions, builtin_registry, prompt_plans
 from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.confirmed import Confirmation, read_confirmed
+from ordain.verbs.council.shipped import shipped_seats
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.mail_server import MailServer
@@ -143,6 +144,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         wording=f"{NEWEST}:{table.digest}",
         workflows=workflows_of(settings.home / "workflows"),
         workflow_verbs=dict(settings.workflows.verbs),
+        seats=dict(shipped_seats()),
         unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.lanes import Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
@@ -389,5 +390,6 @@ class Policy(Strict):
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
     agent_chain: ChainPolicy = ChainPolicy()
+    council: CouncilPolicy = CouncilPolicy()
     profile: ProfilePolicy = ProfilePolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from pydantic import Field, ValidationError
 
 from ordain.contracts.access import parse_rate
+from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, ModelProfile
@@ -133,7 +134,13 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     return Settings(
         home=home,
-        policy=policy.model_copy(update={"lanes": lanes, "attach": policy.attach.where(real=local not in (None, *NO_MODELS))}),
+        policy=policy.model_copy(
+            update={
+                "lanes": lanes,
+                "attach": policy.attach.where(real=local not in (None, *NO_MODELS)),
+                "council": council_from(policy.council, env),
+            }
+        ),
         profiles=profiles,
         verbs=given.verbs,
         workflows=given.workflows,
@@ -326,6 +333,29 @@ def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
         else:
             raise ConfigurationError(f"{name[:60]}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
     return lanes.model_copy(update={**purposes, "profiles": profiles})
+
+
+COUNCIL_NAMES = {
+    "COUNCIL_MAX_ROUNDS": "max_rounds",
+    "COUNCIL_ROUND_TIMEOUT_SEC": "round_timeout_seconds",
+    "COUNCIL_LLM_TIMEOUT_SEC": "llm_timeout_seconds",
+}
+"""What of the council the environment says, over policy (CNC-03)."""
+
+
+def council_from(policy: CouncilPolicy, env: Mapping[str, str]) -> CouncilPolicy:
+    """The council's policy as the environment changes it. An empty value is as good as none.
+
+    Raises:
+        ConfigurationError: a value that policy would not take either.
+    """
+    for name, key in COUNCIL_NAMES.items():
+        if not (text := env.get(name, "").strip()):
+            continue
+        policy = CouncilPolicy.model_validate(
+            {**policy.model_dump(), **_checked(CouncilPolicy, {key: text}, name).model_dump(include={key})}
+        )
+    return policy
 
 
 def _check_root(home: Path, root: str | None) -> None:

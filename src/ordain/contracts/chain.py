@@ -14,6 +14,7 @@ from ordain.contracts.planner import CONTENT_MAX, HistoryMessage, Slug, Strict
 
 CHAIN_VERB = "agent_chain"
 """The reserved verb of a chain."""
+TOOLS_MAX = 100
 PackName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 ToolId = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
@@ -43,7 +44,7 @@ class AgentChainRequest(Strict):
     user_id: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     goal_description: Annotated[str, StringConstraints(min_length=1, max_length=32_000)] | None = None
     messages: list[HistoryMessage] = Field(default=[], max_length=100)
-    tools: list[ToolId] | None = Field(default=None, max_length=100)
+    tools: list[ToolId] | None = Field(default=None, max_length=TOOLS_MAX)
     packs: list[PackName] | None = Field(default=None, max_length=100)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
     max_tokens_reason: int | None = Field(default=None, ge=1)

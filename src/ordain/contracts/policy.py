@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from ordain.contracts.approvals import ApprovalsPolicy
 from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
+from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import Lane
@@ -392,6 +393,7 @@ class Policy(Strict):
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
     agent_chain: ChainPolicy = ChainPolicy()
+    council: CouncilPolicy = CouncilPolicy()
     profile: ProfilePolicy = ProfilePolicy()
     roster: RosterPolicy = RosterPolicy()
     handoff: HandoffPolicy = HandoffPolicy()

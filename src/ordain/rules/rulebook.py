@@ -15,6 +15,7 @@ from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
 from ordain.rules.chain_end import CHAIN_END
 from ordain.rules.configure import CONFIGURE
+from ordain.rules.council import COUNCIL
 from ordain.rules.decision import Rule
 from ordain.rules.fallback import FALLBACK
 from ordain.rules.grant import GRANT
@@ -26,6 +27,7 @@ from ordain.rules.lane import LANE
 from ordain.rules.limits import LIMITS
 from ordain.rules.proceed import PROCEED
 from ordain.rules.profile import PROFILE
+from ordain.rules.quorum import QUORUM
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
@@ -38,6 +40,7 @@ Rulebook = Mapping[str, Rule[Any, Any, Any]]
 ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (
     *(STEP, REASK, PROCEED, SAFETY, CHAIN_END, LIMITS, SCOPE),
     *(LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE, HANDOFF, GUARDRAIL),
+    *(QUORUM, COUNCIL),
 )
 """What the steps that kinds share ask, so that every flow may."""
 ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RECOVER)

@@ -130,12 +130,13 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
     commissioned=turn_input,
     enters=True,
+    escalates=frozenset({CHAIN_VERB}),
     profiles=True,
     sums_up=_own,
     judged=True,
     failed=_failed,
 )
-TURN_6 = replace(TURN, version=6, run=run_turn_6, grant=_grant_6, prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT))
+TURN_6 = replace(TURN, version=6, run=run_turn_6, grant=_grant_6, prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT), escalates=frozenset())
 TURN_5 = replace(
     TURN_6,
     version=5,

@@ -1,0 +1,1 @@
+"""Kind ``council``: a council that is called by itself, outside any conversation."""

@@ -1,0 +1,34 @@
+"""Flow ``council``: a council that is called by itself, outside any conversation (CNC-04)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.contracts.council import CouncilDirective, DeliberationRequest
+from ordain.flows.accounts import open_account
+from ordain.flows.act import NO_TALK
+from ordain.flows.context import FlowContext
+from ordain.flows.council.outcome import CouncilOutput
+from ordain.flows.deliberation.deliberate import Deliberated, deliberate
+from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
+from ordain.ports.effects import Interrupted
+
+
+async def run_council(context: FlowContext, request: DeliberationRequest) -> CouncilOutput:
+    """Hold a council, and carry out what it came to: its answer stands, or the agent chain works on the question."""
+    try:
+        if (short := await open_account(context, context.agent)) is not None:
+            return CouncilOutput(ok=False, error="budget_exceeded", message=f"account {short.account} does not cover the run")
+        came = await deliberate(context, request, recorded=True)
+        if came.next is CouncilDirective.DELEGATE_CHAIN:
+            return await _delegated(context, request, came)
+    except Interrupted as interrupted:
+        return CouncilOutput(ok=False, error="cancelled", message=f"{interrupted.what} by {interrupted.by}")
+    return CouncilOutput(ok=came.ok, error=came.error, message=came.message, next=came.next, result=came.result)
+
+
+async def _delegated(context: FlowContext, request: DeliberationRequest, came: Deliberated) -> CouncilOutput:
+    asked = ChainAsked(text=request.prompt, tools=tuple(filter(context.scope.permits, pack_tools(context.catalog))), mode="council")
+    chained = await enter_chain(context, asked, NO_TALK, (0,))
+    output = CouncilOutput(ok=chained.answer is not None, next=came.next, result=came.result, chain=chained.answer)
+    return output if output.ok else msgspec.structs.replace(output, error=chained.error, message=chained.message)

@@ -1,0 +1,39 @@
+"""Kind ``seat`` as a value."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from ordain.flows.deliberation.seat_run import SEAT_KIND, SeatInput, SeatOutput
+from ordain.flows.kind import Kind, settled_in_words
+from ordain.flows.seat.flow import run_seat
+from ordain.flows.seat.prompt import SEAT_PROMPT
+from ordain.journal.records import Label
+from ordain.rules.opinion import OPINION
+
+_OUTPUT = msgspec.json.Decoder(SeatOutput)
+
+
+def _label(given: SeatInput) -> Label:
+    return Label(agent=given.seat)
+
+
+def _excerpt(output: Raw) -> str:
+    """Who spoke, and what was said."""
+    said = _OUTPUT.decode(output)
+    return f"{said.name}: {said.text or said.error}"
+
+
+SEAT: Kind[SeatInput, SeatOutput] = Kind(
+    name=SEAT_KIND,
+    version=1,
+    run=run_seat,
+    decode_input=msgspec.json.Decoder(SeatInput).decode,
+    settle=settled_in_words,
+    label=_label,
+    excerpt=_excerpt,
+    prompts=(SEAT_PROMPT,),
+    rules=(OPINION,),
+    judged=True,
+)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
+from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.lanes import Lane
@@ -388,6 +389,7 @@ class Policy(Strict):
     outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
+    agent_chain: ChainPolicy = ChainPolicy()
     council: CouncilPolicy = CouncilPolicy()
     profile: ProfilePolicy = ProfilePolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

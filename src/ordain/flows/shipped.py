@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ordain.errors import ConfigurationError
+from ordain.flows.agent_chain.kind import AGENT_CHAIN
 from ordain.flows.council.kind import COUNCIL_KIND
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
@@ -23,7 +24,7 @@ from ordain.flows.workflow.kind import WORKFLOW_RUN
 SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(PLANNER, VERB_PLAN_KIND, VERB),
     *(TURN, WORKFLOW_RUN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
-    *(COUNCIL_KIND, SEAT),
+    *(AGENT_CHAIN, COUNCIL_KIND, SEAT),
     *(PLANNER_2, PLANNER_1, VERB_PLAN_1, VERB_2, VERB_1, QUESTION_3, QUESTION_2, QUESTION_1),
     *(SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
     *(TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),

@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 from pydantic import ValidationError
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.pinned import PinnedProfile, PinScope, ProfilePolicy, Relaxable, SafetyMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.scope import CapabilityScope
@@ -224,9 +225,9 @@ def stricter(one: SafetyMode, other: SafetyMode) -> SafetyMode:
 def enables(held: HeldProfile, verb: VerbSpec, policy: Policy) -> bool:
     """Whether a profile leaves a verb to use: its own lists name it, and so do policy's, where policy does not leave that to the profile.
 
-    What each turn is made of is no skill: the modes' entries and what sums up history stay, or no turn could answer.
+    What each turn is made of is no skill: the modes' entries, an agent chain and what sums up history stay, or no turn could answer.
     """
-    if verb.name in ENTRY_OF.values() or verb.name == policy.history.verb:
+    if verb.name in (*ENTRY_OF.values(), CHAIN_VERB, policy.history.verb):
         return True
     own = policy.profile
     match verb.trust_class:

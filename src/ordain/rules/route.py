@@ -72,13 +72,17 @@ class Routed(Struct, frozen=True, kw_only=True, tag="routed"):
 
 
 class RouteFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The mode, whether the turn is supervised, the caps asked for, and what became of asking a model ("": none was asked)."""
+    """The mode, whether the turn is supervised, the caps asked for, and what became of asking a model ("": none was asked).
+
+    ``chains``: this turn can carry out an agent chain, so that such a path has a chain's steps and time, and not a supervised loop's.
+    """
 
     mode: ExecMode
     supervised: bool = False
     budget_class: str = ""
     max_steps: int = 0
     asked: str = ""
+    chains: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,14 +131,16 @@ def _rejected(proposal: Parsed | Unparsed | None, paths: tuple[Path, ...], polic
 
 def _routed(path: Path, budget_class: BudgetClass, facts: RouteFacts, policy: Policy) -> Routed:
     caps = policy.router.classes[budget_class]
-    steps = facts.max_steps or policy.supervisor.max_steps
+    chain = policy.agent_chain if facts.chains and path is Path.AGENT_CHAIN else None
+    steps = min(facts.max_steps or chain.max_steps, chain.max_steps) if chain else facts.max_steps or policy.supervisor.max_steps
+    seconds = min(caps.timeout_seconds, policy.limits.timeout_seconds, chain.timeout_seconds if chain else caps.timeout_seconds)
     return Routed(
         path=path,
         budget_class=budget_class,
         max_steps=min(steps, caps.max_steps, policy.limits.max_steps),
         max_tokens_reason=min(caps.max_tokens_reason, policy.limits.max_tokens_reason),
         max_tokens_answer=min(caps.max_tokens_answer, policy.limits.max_tokens_answer),
-        timeout_ms=round(min(caps.timeout_seconds, policy.limits.timeout_seconds) * 1000),
+        timeout_ms=round(seconds * 1000),
     )
 
 

@@ -13,6 +13,7 @@ from ordain.rules.approve import APPROVE
 from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
+from ordain.rules.chain_end import CHAIN_END
 from ordain.rules.configure import CONFIGURE
 from ordain.rules.council import COUNCIL
 from ordain.rules.decision import Rule
@@ -28,13 +29,15 @@ from ordain.rules.quorum import QUORUM
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
+from ordain.rules.safety import SAFETY
 from ordain.rules.scope import SCOPE
-from ordain.rules.step import STEP
+from ordain.rules.step import REASK, STEP
 
 Rulebook = Mapping[str, Rule[Any, Any, Any]]
 
 ASKED_IN_STEPS: tuple[Rule[Any, Any, Any], ...] = (
-    *(STEP, PROCEED, LIMITS, SCOPE, LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE),
+    *(STEP, REASK, PROCEED, SAFETY, CHAIN_END, LIMITS, SCOPE),
+    *(LANE, FALLBACK, HEDGE, RETRY, HISTORY, PROFILE),
     *(QUORUM, COUNCIL),
 )
 """What the steps that kinds share ask, so that every flow may."""

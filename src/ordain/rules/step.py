@@ -113,6 +113,14 @@ def directive_fault(proposal: Parsed, policy: Policy) -> Reason | None:
     return None if found is None else found[0]
 
 
+def finishing_fault(proposal: Parsed, policy: Policy) -> Reason | None:
+    """What keeps a directive from being a valid final answer, if anything; a call of a tool is none."""
+    found = _form(proposal, policy) or _consistency(proposal.value)
+    if found is not None:
+        return found[0]
+    return None if proposal.value["finish"] else StepReason.FINISH_WITHOUT_ANSWER
+
+
 def _form(proposal: Parsed, policy: Policy) -> Objection:
     return _size(proposal, policy) or _shape(proposal.value)
 

@@ -35,6 +35,7 @@ class SuperviseReason(Reason):
     PLANNER_FAILED = "supervise.planner_failed", "The planner gave no step at all."
     INVALID = "supervise.invalid", "The supervisor model's answer is not of its contract's shape."
     NOT_POSSIBLE = "supervise.not_possible", "The supervisor model chose what the state does not permit."
+    COUNCIL_MODE = "supervise.council_mode", "A turn in mode council begins with a checkpoint of the council."
 
 
 class Move(StrEnum):
@@ -48,12 +49,13 @@ class Move(StrEnum):
 
 
 class Pending(StrEnum):
-    """What the planner's last step came to."""
+    """What the planner's last step came to; ``council``: none was asked for yet, and the turn's mode is council (EXE-02)."""
 
     ACTION = "action"
     FINAL = "final"
     REFUSED = "refused"
     FAILED = "failed"
+    COUNCIL = "council"
 
 
 class NextMove(Struct, frozen=True, kw_only=True, tag="move"):
@@ -88,6 +90,8 @@ class SuperviseInputs:
 
 def decide_supervise(facts: SuperviseFacts, inputs: SuperviseInputs, policy: Policy) -> Decision[NextMove | SuperviseFailed]:
     """What the facts demand, then what a model may choose among what they permit."""
+    if facts.pending is Pending.COUNCIL:
+        return Decision(outcome=NextMove(move=Move.CHECKPOINT_COUNCIL), reason=SuperviseReason.COUNCIL_MODE)
     if facts.pending is Pending.FAILED:
         return _failed(facts.code, SuperviseReason.PLANNER_FAILED)
     if facts.pending is Pending.REFUSED:
@@ -121,6 +125,7 @@ PERMITTED: Mapping[Pending, frozenset[Move]] = {
     Pending.FINAL: frozenset({Move.FINISH, Move.REQUEST_REPLAN, Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL}),
     Pending.REFUSED: frozenset(),
     Pending.FAILED: frozenset(),
+    Pending.COUNCIL: frozenset(),
 }
 """What a supervisor model may choose, by what is pending."""
 

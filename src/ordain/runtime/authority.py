@@ -14,6 +14,7 @@ import msgspec
 from msgspec import structs
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.moments import LATEST_US
 from ordain.contracts.scope import CapabilityScope, Constraint
 from ordain.contracts.verbs import VerbSpec
@@ -93,8 +94,14 @@ class Authority:
         return () if self._scopes is None else tuple(sorted(set(verb.scopes).difference(self._scopes)))
 
     def _reserved(self, entry: VerbSpec) -> bool:
-        """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""
-        return not (self._root and self._kind.enters) and (bool(self._session) or not entry.session_only)
+        """Whether the run does not enter by it, nor escalates to it, which is the one way to a chain (ACH-03).
+
+        Outside of sessions the rule has always refused those that are for sessions only.
+        """
+        if entry.name in self._kind.escalates:
+            return False
+        enters = self._root and self._kind.enters and entry.name != CHAIN_VERB
+        return not enters and (bool(self._session) or not entry.session_only)
 
     def authorized(self, call: Call, decision: Decision[Any]) -> None:
         """Keep what a decision of rule ``authorize`` about a call allows, or asks for."""

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.flows.commission import Commission, MessageFacts, MessageIds, RecallAsked
 from ordain.flows.kind import Kind, commissioned
+from ordain.flows.steps.chain import pack_tools
 from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_3
 from ordain.flows.turn.flat_input import FlatTurnInput
-from ordain.flows.turn.kind import TURN, TURN_3
+from ordain.flows.turn.kind import TURN, TURN_3, TURN_6
 from ordain.flows.turn.router import router_prompt
 from ordain.journal.records import Label, Raw, raw
 from ordain.rules.entry import ENTRY_OF
@@ -82,8 +84,22 @@ def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission)
     named = one.message.template if one.message.mode is ExecMode.BRAIN else ""
     verbs = shipped().workflows[named].verbs if named and TURN_3.grant(old, shipped()).allowed else ()
     tools = [verb for verb in verbs if not one.message.allowed_verbs or verb in one.message.allowed_verbs]
-    assert TURN.grant(new, shipped()).allowed == tuple(sorted({*TURN_3.grant(old, shipped()).allowed, *tools}))
+    assert TURN_6.grant(new, shipped()).allowed == tuple(sorted({*TURN_3.grant(old, shipped()).allowed, *tools}))
     assert router_prompt(old, "verb") == router_prompt(new, "verb")
+
+
+@given(commissions)
+def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
+    """With the verbs that the message names, or those of policy's packs; a plain chat turn has neither, and nothing else is granted beside.
+
+    ACH-03 "Agent chain is entered only through a validated path"
+    """
+    given, message = TURN.decode_input(commissioned(TURN, one)), one.message
+    before, now = set(TURN_6.grant(given, shipped()).allowed), set(TURN.grant(given, shipped()).allowed)
+    plans = message.mode is not ExecMode.BRAIN or message.supervised
+    assert (CHAIN_VERB in now) == bool(before and plans)
+    named = bool(message.allowed_verbs or message.packs or message.verb)
+    assert now - before == (set[str]() if CHAIN_VERB not in now else {CHAIN_VERB, *(() if named else pack_tools(shipped()))} - before)
 
 
 RECORDED: dict[str, tuple[Kind[Any, Any], Any, bytes]] = {

@@ -54,7 +54,7 @@ def test_every_move_has_its_ground(facts: SuperviseFacts, proposal: Any, policy:
             assert facts.pending is Pending.ACTION
         if outcome.move is Move.FINISH:
             assert facts.pending is Pending.FINAL
-        if outcome.move in (Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL):
+        if outcome.move in (Move.ESCALATE_AGENT_CHAIN, Move.CHECKPOINT_COUNCIL) and facts.pending is not Pending.COUNCIL:
             assert facts.asked
             assert facts.pending in (Pending.ACTION, Pending.FINAL)
     else:
@@ -95,7 +95,16 @@ def test_replanning_is_bounded(facts: SuperviseFacts, policy: Policy) -> None:
             assert isinstance(supervise(later, None, policy)[0], SuperviseFailed)
     said = Parsed(value={"decision": "request_replan"}, size_bytes=1)
     last = msgspec.structs.replace(facts, asked=True, step=facts.max_steps)
-    assert isinstance(supervise(last, said, policy)[0], SuperviseFailed)
+    assert facts.pending is Pending.COUNCIL or isinstance(supervise(last, said, policy)[0], SuperviseFailed)
+
+
+@given(states, proposals, policies)
+def test_mode_council_begins_with_a_checkpoint(facts: SuperviseFacts, proposal: Any, policy: Policy) -> None:
+    """Whatever a model says, and nothing else begins so: no other state is moved by the mode."""
+    outcome, reason = supervise(facts, proposal, policy)
+    assert (reason is SuperviseReason.COUNCIL_MODE) == (facts.pending is Pending.COUNCIL)
+    if facts.pending is Pending.COUNCIL:
+        assert outcome == NextMove(move=Move.CHECKPOINT_COUNCIL)
 
 
 @pytest.mark.parametrize("pending", [Pending.ACTION, Pending.FINAL])

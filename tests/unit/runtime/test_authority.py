@@ -291,6 +291,23 @@ def test_what_a_turn_enters_by_is_no_tool(enters: bool, standing: Standing, verb
     assert ("reserved" in msgspec.to_builtins(facts)) == (reason == "authorize.reserved_verb")
 
 
+@pytest.mark.parametrize("standing", [IN_SESSION, AS_ITS_CHILD])
+def test_who_escalates_may_call_what_it_escalates_to_and_no_other_entry(standing: Standing) -> None:
+    """As a child as well, and that verb alone; what it opens does not escalate again.
+
+    ACH-03 "Agent chain is entered only through a validated path: router `agent_chain`, supervisor `escalate_agent_chain`, council `delegate_chain`."
+    """
+    kind = replace(kind_of(_enter, verbs=("enter.by", "enter.here")), escalates=frozenset({"enter.here"}))
+    within = catalog_of(verbs=[entry("enter.by"), entry("enter.here", session_only=True)])
+    reasons = {verb: ScriptedEffects(kind, within, standing=standing).play(verb).output for verb in ("enter.here", "enter.by")}
+    assert reasons == {"enter.here": "authorize.read", "enter.by": "authorize.reserved_verb"}
+    assert {(kind.name, *kind.escalates) for kind in SHIPPED if kind.escalates} == {
+        ("turn", "agent_chain"),
+        ("supervisor", "agent_chain"),
+        ("council", "agent_chain"),
+    }
+
+
 def test_who_enters() -> None:
     """A session's turn, and who carries out a verb by its name; of what they open nothing does, an agent's loop included."""
     assert {kind.name for kind in SHIPPED if kind.enters} == {"turn", "verb"}

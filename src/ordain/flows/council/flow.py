@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
-from ordain.effects.calls import Call
-from ordain.effects.results import VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import act
+from ordain.flows.act import NO_TALK
 from ordain.flows.context import FlowContext
 from ordain.flows.council.outcome import CouncilOutput
 from ordain.flows.deliberation.deliberate import Deliberated, deliberate
-from ordain.flows.observations import error_of
+from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
 from ordain.ports.effects import Interrupted
-
-CHAIN_VERB = "agent_chain"
-"""What a council calls for that calls for work with tools."""
 
 
 async def run_council(context: FlowContext, request: DeliberationRequest) -> CouncilOutput:
@@ -31,11 +28,7 @@ async def run_council(context: FlowContext, request: DeliberationRequest) -> Cou
 
 
 async def _delegated(context: FlowContext, request: DeliberationRequest, came: Deliberated) -> CouncilOutput:
-    if CHAIN_VERB not in context.scope.allowed:
-        why = "the council calls for the agent chain, which this build lacks or this run may not use"
-        return CouncilOutput(ok=False, error="path_unavailable", message=why, next=came.next, result=came.result)
-    acted = await act(context, Call(verb=CHAIN_VERB, args={"text": request.prompt}), (0,))
-    if isinstance(acted.result, VerbReturned):
-        return CouncilOutput(ok=True, next=came.next, result=came.result, chain=acted.result.output)
-    error = error_of(acted)
-    return CouncilOutput(ok=False, error=error["code"], message=error["message"], next=came.next, result=came.result)
+    asked = ChainAsked(text=request.prompt, tools=tuple(filter(context.scope.permits, pack_tools(context.catalog))), mode="council")
+    chained = await enter_chain(context, asked, NO_TALK, (0,))
+    output = CouncilOutput(ok=chained.answer is not None, next=came.next, result=came.result, chain=chained.answer)
+    return output if output.ok else msgspec.structs.replace(output, error=chained.error, message=chained.message)

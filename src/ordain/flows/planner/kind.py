@@ -18,7 +18,6 @@ from ordain.flows.planner.v1 import run_planner as run_planner_1
 from ordain.flows.planner.v2 import run_planner as run_planner_2
 from ordain.flows.planner.wire import PLAN_WIRE
 from ordain.journal.records import Label
-from ordain.rules.step import REASK
 
 
 def _decode(data: Raw) -> PlannerRequest:
@@ -47,7 +46,6 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     label=_label,
     grant=_grant,
     prompts=(PROMPT,),
-    rules=(REASK,),
     wire=PLAN_WIRE,
     judged=True,
 )

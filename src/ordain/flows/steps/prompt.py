@@ -156,14 +156,16 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
         prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()) + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
         narrative=progress.narrative,
+        role=progress.role,
     )
 
 
+Builder = Callable[[Catalog, ModelCall, Values], PromptInputs]
 GivenReader = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
 """The planning request behind a run, and what was said before in its conversation; None outside of any."""
 
 
-def build_step(given: GivenReader) -> Callable[[Catalog, ModelCall, Values], PromptInputs]:
+def build_step(given: GivenReader) -> Builder:
     """How the prompt is made again from a recorded call, where ``given`` finds the request."""
 
     def build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
@@ -194,6 +196,11 @@ def _lane(policy: Policy) -> Lane:
 
 def step_prompt(given: GivenReader) -> PromptKind[Progress]:
     """The prompt kind of a loop whose request ``given`` finds."""
+    return built_prompt(build_step(given))
+
+
+def built_prompt(build: Builder) -> PromptKind[Progress]:
+    """The prompt kind of a loop whose prompt ``build`` makes."""
     return PromptKind(
         purpose=PURPOSE,
         template=TEMPLATE,
@@ -201,7 +208,7 @@ def step_prompt(given: GivenReader) -> PromptKind[Progress]:
         contract="planner_step",
         lane=_lane,
         ask=ask_step,
-        build=build_step(given),
+        build=build,
         withhold=withhold_thought,
         by_code=ByCode.STEP,
     )

@@ -79,6 +79,7 @@ class Progress:
     base: Any = None
     history: HistoryRef | None = None
     narrative: str = ""
+    role: str = ""
     steps: list[Step] = field(default_factory=list[Step])
     tools_called: list[str] = field(default_factory=list[str])
     tokens_reason: int = 0

@@ -1,11 +1,12 @@
-"""Flow ``supervisor``: verb ``agent_runtime``. The planner proposes one step at a time, rule ``supervise`` says what is done with it (C2).
+"""Flow ``supervisor``: verbs ``agent_runtime`` and ``council_runtime``. The planner proposes one step at a time, rule ``supervise`` says what is done with it (C2).
 
-The second loop over the planner's step (B-02): same validator, other loop. Nothing slides: no directive is a failure (EXE-06), an
-escalation that this build lacks is ``path_unavailable``, and the loop is bounded by its step cap (EXE-16) and its time.
+The second loop over the planner's step (B-02): same validator, other loop. Nothing slides: no directive is a failure (EXE-06), an escalation ends the
+turn by what it comes to, and the loop is bounded by its step cap (EXE-16) and its time. In mode council the first move is a checkpoint (EXE-02).
 """
 
 from __future__ import annotations
 
+from ordain.contracts.conversation import ENTRY_OF, ExecMode
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
@@ -26,6 +27,7 @@ from ordain.flows.steps.steps import (
     next_step,
 )
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.supervisor.escalation import Escalated, Escalation, consult, escalate
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, STEP_PROMPT, PendingStep
 from ordain.flows.supervisor.request import arguments_of, request_of
 from ordain.flows.transcript import HistoryRef
@@ -43,37 +45,76 @@ INSTEAD = "Plain chat needs no plan; for an agent take a model that keeps to a s
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Work on what the user said until there is a validated answer, or say exactly why there is none."""
-    context, progress, refused = begin(context.told(turn_kind(call)), request_of(call), STEP_PROMPT)
+    whole = context.told(turn_kind(call))
+    context, progress, refused = begin(whole, request_of(call), STEP_PROMPT)
     if refused is not None:
         return VerbPlanOutput(ok=False, error=refused.code, message=f"tool {refused.verb}")
     progress.history = call.history or HistoryRef(session=context.session)
     progress.narrative = "final_answer.content" if call.narrate else ""
     done: list[StepResult] = []
+    supervised = _Supervised(context, progress, done, Escalation(context=whole, call=call, progress=progress, done=done))
     try:
-        return await _loop(context, progress, done, arguments_of(call).step_timeout_ms)
+        return await supervised.council() if call.verb == ENTRY_OF[ExecMode.COUNCIL] else await supervised.run()
     except Interrupted:
         return _failed(done, "cancelled", "interrupted")
 
 
-async def _loop(context: FlowContext, progress: Progress, done: list[StepResult], step_ms: int) -> VerbPlanOutput:
-    while True:
-        within = context.until(min(context.deadline, context.now() + step_ms * 1000)) if step_ms else context
-        step = await next_step(within, progress)
-        move = await _supervise(context, progress, step)
-        if isinstance(move, SuperviseFailed):
-            return _failed(done, move.code, _why(progress, step))
-        if move is Move.FINISH and isinstance(step, ProposedFinish):
-            add_step(progress, step.thought, step.answer)
-            return _finished(context, progress, done, step)
+class _Supervised:
+    """A supervised turn on its way. Rebuilt by re-execution."""
+
+    def __init__(self, context: FlowContext, progress: Progress, done: list[StepResult], escalation: Escalation) -> None:
+        self._context, self._progress, self._done, self._escalation = context, progress, done, escalation
+        self._step_ms = arguments_of(escalation.call).step_timeout_ms
+
+    async def council(self) -> VerbPlanOutput:
+        """The turn of mode council: its first move is its last."""
+        facts = SuperviseFacts(step=1, max_steps=self._progress.limits.max_steps, pending=Pending.COUNCIL)
+        outcome = self._context.fx.decide(SUPERVISE, facts, SuperviseInputs(proposal=None), (0,)).outcome
+        if isinstance(outcome, SuperviseFailed):
+            return _failed(self._done, outcome.code, "the supervisor's decision is not valid here")
+        return self._ended(await consult(self._escalation, (0,)))
+
+    async def run(self) -> VerbPlanOutput:
+        """Step after step."""
+        progress, done = self._progress, self._done
+        while True:
+            context, ms = self._context, self._step_ms
+            within = context.until(min(context.deadline, context.now() + ms * 1000)) if ms else context
+            step = await next_step(within, progress)
+            move = await self._supervise(step)
+            if isinstance(move, SuperviseFailed):
+                return _failed(done, move.code, _why(progress, step))
+            ended = None if isinstance(step, AskFailed) else await self._carry_out(move, step)
+            if (ended := ended or self._bounded()) is not None:
+                return ended
+
+    async def _carry_out(self, move: Move, step: ProposedCall | ProposedFinish | RefusedStep) -> VerbPlanOutput | None:
+        """One move; what it ends the turn with, None where the loop goes on."""
+        progress = self._progress
         if move is Move.EXECUTE_ACTION and isinstance(step, ProposedCall):
-            context = await _execute(context, progress, step, done)
-        elif move is Move.REQUEST_REPLAN and not isinstance(step, AskFailed):
-            add_step(progress, step.thought, step.answer)
+            await self._execute(step)
+            return None
+        add_step(progress, step.thought, step.answer)
+        if move is Move.REQUEST_REPLAN:
             progress.reasks += isinstance(step, RefusedStep)
             progress.reask = str(step.reason) if isinstance(step, RefusedStep) else str(SuperviseReason.REPLAN)
-        else:
-            return _failed(done, "path_unavailable", f"this build cannot carry out {move}")
-        match bound_met(context, progress):
+            return None
+        if move is Move.ESCALATE_AGENT_CHAIN:
+            return self._ended(await escalate(self._escalation, (step.answer,)))
+        if move is Move.CHECKPOINT_COUNCIL:
+            return self._ended(await consult(self._escalation, (step.answer,)))
+        if move is Move.FINISH and isinstance(step, ProposedFinish):
+            return self._finished(step)
+        raise AssertionError("rule supervise lets nothing finish without an answer and nothing be executed without an action")
+
+    def _ended(self, came: Escalated) -> VerbPlanOutput:
+        if came.answer is None:
+            return _failed(self._done, came.error, came.message)
+        return _answered(self._done, came.answer)
+
+    def _bounded(self) -> VerbPlanOutput | None:
+        progress, done = self._progress, self._done
+        match bound_met(self._context, progress):
             case Bound.TIME:
                 return _failed(done, "timed_out", "the turn's time is over")
             case Bound.STEPS:
@@ -81,42 +122,46 @@ async def _loop(context: FlowContext, progress: Progress, done: list[StepResult]
             case Bound.TOKENS:
                 return _failed(done, "token_limit", "the turn's tokens for reasoning are spent")
             case None:
-                continue
+                return None
 
+    async def _execute(self, step: ProposedCall) -> None:
+        """One planned step; the time a person takes to answer is not the turn's."""
+        context, progress, done = self._context, self._progress, self._done
+        progress.reask, before = None, context.now()
+        acted = await carry_out(context, progress, step)
+        ok = isinstance(acted.result, VerbReturned)
+        error = acted.denied or error_of(acted).get("code", "")
+        digest = call_digest(step.call)
+        done.append(StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest, skipped=bool(acted.denied)))
+        if context.catalog.verbs[step.call.verb].spec.session_only:
+            self._context = context.until(context.deadline + context.now() - before)
 
-async def _execute(context: FlowContext, progress: Progress, step: ProposedCall, done: list[StepResult]) -> FlowContext:
-    """One planned step; the time a person takes to answer is not the turn's."""
-    progress.reask, before = None, context.now()
-    acted = await carry_out(context, progress, step)
-    ok = isinstance(acted.result, VerbReturned)
-    error = acted.denied or error_of(acted).get("code", "")
-    digest = call_digest(step.call)
-    result = StepResult(step_name=step.call.verb, order=len(done), ok=ok, error=error, call=digest, skipped=bool(acted.denied))
-    done.append(result)
-    waits = context.catalog.verbs[step.call.verb].spec.session_only
-    return context.until(context.deadline + context.now() - before) if waits else context
+    def _finished(self, step: ProposedFinish) -> VerbPlanOutput:
+        if bound_met(self._context, self._progress, answered=True) is not None:
+            return _failed(self._done, "token_limit", "the answer exceeds the turn's tokens")
+        return _answered(self._done, step.final_answer)
 
-
-async def _supervise(context: FlowContext, progress: Progress, step: NextStep) -> Move | SuperviseFailed:
-    policy = context.catalog.policy.supervisor
-    pending, code = _pending(step)
-    proposal: Parsed | Unparsed | None = None
-    refs = () if isinstance(step, AskFailed) else (step.answer,)
-    asks = policy.ask is not None and pending in (Pending.ACTION, Pending.FINAL)
-    if asks and not isinstance(step, AskFailed):
-        answer = await ask(context, MOVE_PROMPT, PendingStep(progress=progress, answer=step.answer, pending=pending))
-        if isinstance(answer, ModelAnswer):
-            proposal, refs = proposal_of(answer), (*refs, answer.seq)
-    facts = SuperviseFacts(
-        step=len(progress.steps) + 1,
-        max_steps=progress.limits.max_steps,
-        pending=pending,
-        code=code,
-        replans=progress.reasks,
-        asked=asks,
-    )
-    outcome = context.fx.decide(SUPERVISE, facts, SuperviseInputs(proposal=proposal), refs).outcome
-    return outcome if isinstance(outcome, SuperviseFailed) else outcome.move
+    async def _supervise(self, step: NextStep) -> Move | SuperviseFailed:
+        context, progress = self._context, self._progress
+        policy = context.catalog.policy.supervisor
+        pending, code = _pending(step)
+        proposal: Parsed | Unparsed | None = None
+        refs = () if isinstance(step, AskFailed) else (step.answer,)
+        asks = policy.ask is not None and pending in (Pending.ACTION, Pending.FINAL)
+        if asks and not isinstance(step, AskFailed):
+            answer = await ask(context, MOVE_PROMPT, PendingStep(progress=progress, answer=step.answer, pending=pending))
+            if isinstance(answer, ModelAnswer):
+                proposal, refs = proposal_of(answer), (*refs, answer.seq)
+        facts = SuperviseFacts(
+            step=len(progress.steps) + 1,
+            max_steps=progress.limits.max_steps,
+            pending=pending,
+            code=code,
+            replans=progress.reasks,
+            asked=asks,
+        )
+        outcome = context.fx.decide(SUPERVISE, facts, SuperviseInputs(proposal=proposal), refs).outcome
+        return outcome if isinstance(outcome, SuperviseFailed) else outcome.move
 
 
 def _pending(step: NextStep) -> tuple[Pending, str]:
@@ -129,14 +174,6 @@ def _pending(step: NextStep) -> tuple[Pending, str]:
             return Pending.REFUSED, str(reason)
         case AskFailed(code=code):
             return Pending.FAILED, code
-
-
-def _finished(context: FlowContext, progress: Progress, done: list[StepResult], step: ProposedFinish) -> VerbPlanOutput:
-    if bound_met(context, progress, answered=True) is not None:
-        return _failed(done, "token_limit", "the answer exceeds the turn's tokens")
-    return VerbPlanOutput(
-        ok=True, output=step.final_answer, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done)
-    )
 
 
 def _why(progress: Progress, step: NextStep) -> str:
@@ -153,6 +190,10 @@ def _why(progress: Progress, step: NextStep) -> str:
             return f"{NO_PLAN}: {refused} no step of a plan. {last} {INSTEAD}"
         case _:
             return "the supervisor's decision is not valid here"
+
+
+def _answered(done: list[StepResult], answer: dict[str, object]) -> VerbPlanOutput:
+    return VerbPlanOutput(ok=True, output=answer, trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN}, step_results=tuple(done))
 
 
 def _failed(done: list[StepResult], code: str, message: str) -> VerbPlanOutput:

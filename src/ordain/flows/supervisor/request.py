@@ -13,6 +13,7 @@ class SupervisorArgs(Struct, frozen=True, kw_only=True):
     """The arguments of ``agent_runtime``: what the user said, the tools and the caps, as the turn's rules decided them.
 
     ``step_timeout_ms`` bounds one call of the planner (EXE-17; 0: its time is the turn's). ``before``: what an interrupted run had done that this one takes the place of. ``recalled``: fragments of memory, a JSON object a line.
+    ``chain_tools`` and ``chain_steps`` are what an agent chain may use that it is escalated to; 0 steps: as policy has it.
     """
 
     text: str
@@ -24,6 +25,8 @@ class SupervisorArgs(Struct, frozen=True, kw_only=True):
     step_timeout_ms: int = 0
     before: str = ""
     recalled: str = ""
+    chain_tools: tuple[str, ...] = ()
+    chain_steps: int = 0
 
     @property
     def known(self) -> str:

@@ -1,22 +1,20 @@
 """Flow ``turn``: one message, answered (RTE-02, B-39, B-41).
 
 Rules decide entry, outcome and path; then a table says what carries the path out. A workflow is a run of its own. What this build cannot carry
-out (delegation, an agent chain, a council) ends as typed ``path_unavailable``: it never becomes chat. The narrative is what a model wrote, or code where no model did; whether the turn
+out (delegation) ends as typed ``path_unavailable``: it never becomes chat. The narrative is what a model wrote, or code where no model did; whether the turn
 succeeded is decided from its steps alone (B-34).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
-from ordain.contracts.cortex import ExecutionStep
 from ordain.contracts.verbs import MODEL_SERVICE
-from ordain.contracts.verdict import RunVerdict
 from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
@@ -30,13 +28,13 @@ from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.turn.carried import Work, carry, chain_tools, failed, names
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.flows.turn.workflow import carry_out, course_of, refusal
 from ordain.flows.values import advice_bytes
 from ordain.ports.effects import Interrupted
-from ordain.rules.acts import Act
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
 from ordain.rules.lane import LANE, LaneChosen, LaneInputs
@@ -45,18 +43,10 @@ from ordain.rules.profile import NoProfile
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.recall import RECALL, Answerable, RecallFacts, Unanswerable
 from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, RouteInputs
-from ordain.rules.verdict import VERDICT, Judged, VerdictFacts, VerdictInputs
 
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 BEFORE_CHARS = 2000
-CODES: Mapping[RunVerdict, str] = {
-    RunVerdict.UNKNOWN: "outcome_unknown",
-    RunVerdict.PARTIAL: "partial",
-    RunVerdict.NO_TOOL: "no_tool_succeeded",
-    RunVerdict.NOTHING: "nothing_done",
-}
-"""The code with which a turn with tools ends whose verdict is not ok."""
 CODE_CHARS = 64
 """Most of a failed recall's code in the facts of rule ``recall``."""
 
@@ -68,13 +58,13 @@ REFUSED = {
     "empty_pack": "pack {} has no verb that may be used here",
 }
 WORKFLOWS = frozenset({TurnOutcome.WORKFLOW_PROPOSAL, TurnOutcome.WORKFLOW_RUN})
-VERB_OF: Mapping[Path, str | None] = {
+VERB_OF: Mapping[Path, str] = {
     Path.DIRECT: "",
     Path.REACT_LITE: ENTRY_OF[ExecMode.AGENT],
-    Path.AGENT_CHAIN: None,
-    Path.COUNCIL: None,
+    Path.AGENT_CHAIN: CHAIN_VERB,
+    Path.COUNCIL: ENTRY_OF[ExecMode.COUNCIL],
 }
-"""What carries a path out: "" is the verb entered by; None is what this build does not have."""
+"""What carries a path out: "" is the verb entered by."""
 
 
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
@@ -83,14 +73,14 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     try:
         before = await _before(context, given)
         if (short := await open_account(context, context.agent)) is not None:
-            return _failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
+            return failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         under = await profiled(context)
         if isinstance(under, NoProfile):
-            return _failed(told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}")
+            return failed(told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}")
         return await _turn(under, given, told, before)
     except Interrupted as interrupted:
         why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
-        return _failed(told, "interrupted", why)
+        return failed(told, "interrupted", why)
 
 
 async def _before(context: FlowContext, given: TurnInput) -> str:
@@ -109,31 +99,30 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     message = given.message
     entry = _entry(context, message)
     if isinstance(entry, EntryRefused):
-        return _failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
+        return failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
     plan = execution_plan(message.mode, entry.verb)
-    told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=_names(plan.steps))
+    told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=names(plan.steps))
     course = await course_of(context, given)
     if isinstance(course.chosen, OutcomeRefused):
-        return _failed(told, course.chosen.code, refusal(course.chosen, course.suggestion))
+        return failed(told, course.chosen.code, refusal(course.chosen, course.suggestion))
     told = msgspec.structs.replace(told, outcome=str(course.chosen.outcome))
     if course.chosen.outcome in WORKFLOWS and course.suggestion is not None:
         told, error = await carry_out(context, course.suggestion, told)
-        return told if error is None else _failed(told, error["code"], error["message"])
+        return told if error is None else failed(told, error["code"], error["message"])
     if course.chosen.outcome is not TurnOutcome.DIRECT:
-        return _failed(told, "path_unavailable", f"this build cannot carry out outcome {course.chosen.outcome}")
+        return failed(told, "path_unavailable", f"this build cannot carry out outcome {course.chosen.outcome}")
     routed, ambiguous = await _route(context, given, entry.verb)
     told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
-    carrier = VERB_OF[routed.path]
-    if carrier is None:
-        return _failed(told, "path_unavailable", f"this build cannot carry out path {routed.path}")
-    verb = carrier or entry.verb
+    verb = VERB_OF[routed.path] or entry.verb
     if context.catalog.policy.lanes.routes:
         context = context.told(TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous))
     recalled = await recall(context, message.recall, message.words, verb)
     told = msgspec.structs.replace(told, recall=recalled.told)
     if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
-        return _failed(told, "recall_failed", recalled.error)
-    context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools))
+        return failed(told, "recall_failed", recalled.error)
+    chain = () if routed.path is Path.DIRECT else tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
+    beyond = () if routed.path is Path.DIRECT else (CHAIN_VERB, *chain)
+    context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools, *beyond))
     summed: list[Acted] = []
     history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
@@ -141,15 +130,20 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     if routed.path is Path.DIRECT:
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
-    more = {"before": before, "recalled": lines_of(recalled)}
-    agent = execution_plan(ExecMode.AGENT, verb)  # a supervised turn of another mode works by the agent's plan as well
-    routed = msgspec.structs.replace(routed, timeout_ms=min(routed.timeout_ms, agent.timeout_ms))
-    tools = [tool for tool in entry.tools if context.scope.permits(tool)]
-    call = _supervisor_call(message, routed, tools, {**more, "step_timeout_ms": agent.steps[0].timeout_ms})
-    before_acts = (*recalled.acts, *(act for one in summed for act in acts_of(context, one)))
-    refs = tuple(seq for seq in (recalled.seq, *(one.seq for one in summed)) if seq >= 0)
-    work = _Supervised(call=call, step=agent.steps[0], acts=before_acts, refs=refs)
-    return await _supervised(context, work, told, msgspec.structs.replace(talk, recalled=()))
+    tools = tuple(tool for tool in entry.tools if context.scope.permits(tool))
+    work = Work(
+        words=message.words,
+        routed=routed,
+        verb=verb,
+        tools=tools,
+        chain_tools=chain,
+        chain_steps=message.max_steps,
+        before=before,
+        recalled=lines_of(recalled),
+        acts=(*recalled.acts, *(act for one in summed for act in acts_of(context, one))),
+        refs=tuple(seq for seq in (recalled.seq, *(one.seq for one in summed)) if seq >= 0),
+    )
+    return await carry(context, work, told, msgspec.structs.replace(talk, recalled=()))
 
 
 def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefused:
@@ -175,6 +169,7 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
         budget_class=message.budget_class,
         max_steps=message.max_steps,
         asked="" if context.catalog.policy.router.ask is None else "answered" if proposal is not None else "unanswered",
+        chains=True,
     )
     decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
     return decision.outcome, decision.reason in LEFT_OPEN
@@ -216,7 +211,7 @@ async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput,
     told = msgspec.structs.replace(told, steps=acted.steps)
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
-        return _failed(told, error["code"], error["message"])
+        return failed(told, error["code"], error["message"])
     output = acted.result.output
     places = (context.catalog.verbs[told.verb].spec.narrates, "content", "text")
     text = next((output[key] for key in places if key is not None and isinstance(output.get(key), str)), None)
@@ -231,64 +226,3 @@ def _arguments(context: FlowContext, verb: str, text: str) -> dict[str, Any]:
     outcome = context.fx.decide(COMPLETENESS, facts, CompletenessInputs(catalog=context.catalog), (0,)).outcome
     # Complete or not, the call is proposed: the rule reads names off a schema, and only rule authorize holds arguments to all of it.
     return {outcome.argument: text}
-
-
-def _supervisor_call(message: MessageFacts, routed: Routed, tools: Sequence[str], more: Mapping[str, str | int]) -> Call:
-    args: dict[str, Any] = {
-        "text": message.words,
-        "tools": list(tools),
-        "max_steps": routed.max_steps,
-        "max_tokens_reason": routed.max_tokens_reason,
-        "max_tokens_answer": routed.max_tokens_answer,
-        "timeout_ms": routed.timeout_ms,
-    }
-    args |= {name: value for name, value in more.items() if value}
-    return Call(verb=ENTRY_OF[ExecMode.AGENT], args=args)
-
-
-class _Supervised(Struct, frozen=True, kw_only=True):
-    """The call of the supervised loop, the plan's step that it is, and what was done for the turn before it, with the records of that."""
-
-    call: Call
-    step: ExecutionStep
-    acts: tuple[Act, ...]
-    refs: tuple[int, ...]
-
-
-async def _supervised(context: FlowContext, work: _Supervised, told: TurnOutput, talk: InConversation) -> TurnOutput:
-    """The supervised loop as a child run; the answer stands as written, and whether all went well is the verdict's alone (B-34, RTE-12)."""
-    acted: Acted = await act(context, work.call, (0,), talk)
-    ran = _names((work.step,))
-    executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
-    told = msgspec.structs.replace(told, executed=executed, steps=acted.steps)
-    if not acted.denied:
-        told = msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
-    if not isinstance(acted.result, VerbReturned):
-        error = error_of(acted)
-        return _failed(told, error["code"], error["message"])
-    narrative, structured = acted.result.output["content"], acted.result.output["structured"]
-    told = msgspec.structs.replace(told, narrative=narrative, structured=structured)
-    judged = _judged(context, work, acted)
-    if (code := CODES.get(judged.verdict)) is None:
-        return msgspec.structs.replace(told, ok=True)
-    message = f"failed: {', '.join(judged.verbs)}" if judged.verbs else str(judged.verdict)
-    return msgspec.structs.replace(told, error={"code": code, "message": message})
-
-
-def _judged(context: FlowContext, work: _Supervised, acted: Acted) -> Judged:
-    """The verdict on all that was done for the turn, as its header will have it."""
-    below = acted.below
-    acts = (*work.acts, *(() if below is None else below.acts))
-    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
-    return context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), (*work.refs, acted.seq)).outcome
-
-
-def _names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
-    return tuple(f"{step.step_name}/{service}" for step in steps for service in step.services)
-
-
-def _failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
-    """A failed turn: what is said about it is written here, by code."""
-    return msgspec.structs.replace(
-        told, ok=False, narrative=f"This was not done: {message.rstrip('.')} ({code}).", error={"code": code, "message": message}
-    )

@@ -9,10 +9,12 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
+from ordain.flows.turn.carried import chain_tools
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
@@ -46,6 +48,15 @@ def _label_4(given: TurnInput | FlatTurnInput) -> Label:
 
 
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
+    """What earlier versions were granted, and where a model plans the agent chain, with the verbs that it may use."""
+    message, before, entered = given.message, _grant_6(given, catalog), _entered(given, catalog)
+    if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):
+        return before
+    tools = chain_tools(message, entered, catalog)
+    return CapabilityScope(allowed=tuple(sorted({*before.allowed, CHAIN_VERB, *tools})))
+
+
+def _grant_6(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     """What earlier versions were granted, and the verbs of the workflow that the message names, or of any that a model may suggest.
 
     Where the sender says which verbs may be used as tools, a workflow's are among them.
@@ -65,14 +76,20 @@ def _tools_among(verbs: set[str], allowed: tuple[str, ...]) -> set[str]:
 
 def _grant_5(given: TurnInput | FlatTurnInput, catalog: Catalog) -> CapabilityScope:
     """The verb entered by and its tools, the agent's entry, which a router may choose, what sums up, and what recalls where that is asked."""
-    message = given.message
-    inputs = EntryInputs(tools=message.allowed_verbs, catalog=catalog, packs=message.packs)
-    entered = ENTRY.apply(EntryFacts(mode=message.mode, verb=message.verb), inputs, catalog.policy).outcome
-    if not isinstance(entered, Entered):
+    message, entered = given.message, _entered(given, catalog)
+    if entered is None:
         return CapabilityScope()
     more = (RECALL_VERB,) if message.recall is not None else ()
     verbs = {entered.verb, ENTRY_OF[ExecMode.AGENT], catalog.policy.history.verb, *entered.tools, *more}
     return CapabilityScope(allowed=tuple(sorted(verbs)))
+
+
+def _entered(given: TurnInput | FlatTurnInput, catalog: Catalog) -> Entered | None:
+    """What the turn enters by, with its tools; None: it is refused."""
+    message = given.message
+    inputs = EntryInputs(tools=message.allowed_verbs, catalog=catalog, packs=message.packs)
+    outcome = ENTRY.apply(EntryFacts(mode=message.mode, verb=message.verb), inputs, catalog.policy).outcome
+    return outcome if isinstance(outcome, Entered) else None
 
 
 def _reply(output: TurnOutput) -> str:
@@ -110,12 +127,13 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
     commissioned=turn_input,
     enters=True,
+    escalates=frozenset({CHAIN_VERB}),
     profiles=True,
     sums_up=_own,
     judged=True,
     failed=_failed,
 )
-TURN_6 = replace(TURN, version=6, run=run_turn_6)
+TURN_6 = replace(TURN, version=6, run=run_turn_6, grant=_grant_6, escalates=frozenset())
 TURN_5 = replace(
     TURN_6,
     version=5,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput
+from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.supervisor.kind import SUPERVISOR
 from ordain.journal.records import Status
 from ordain.testing import (
@@ -35,10 +37,12 @@ ASKING = {"supervisor": {"ask": "brain"}}
 DONE = finish("It is 42.")
 
 
-def run(*script: Any, policy: Any = None, steps: int = 3, **caps: int) -> Played[VerbPlanOutput]:
+def run(
+    *script: Any, policy: Any = None, steps: int = 3, scope: tuple[str, ...] = TOOLS, verb: str = "agent_runtime", **caps: Any
+) -> Played[VerbPlanOutput]:
     bounds = {"max_steps": steps, "max_tokens_reason": 4000, "max_tokens_answer": 2000, "timeout_ms": 60_000, **caps}
-    given = VerbPlanInput(verb="agent_runtime", args={"text": "What is 6 * 7?", "tools": list(TOOLS), **bounds})
-    return play(SUPERVISOR, given, *script, policy=policy, standing=IN_TURN)
+    given = VerbPlanInput(verb=verb, args={"text": "What is 6 * 7?", "tools": list(TOOLS), **bounds})
+    return play(SUPERVISOR, given, *script, policy=policy, standing=replace(IN_TURN, scope=scope))
 
 
 def out(played: Played[VerbPlanOutput]) -> VerbPlanOutput:
@@ -103,11 +107,56 @@ def test_every_move_is_a_line_of_the_header() -> None:
     assert told(run(SUM, moves("dance"), policy=ASKING))[1:] == [("fail", "supervisor: no move", "supervise.invalid")]
 
 
-@pytest.mark.parametrize("move", ["escalate_agent_chain", "checkpoint_council"])
-def test_what_this_build_cannot_carry_out_is_path_unavailable(move: str) -> None:
-    """Nothing slides into what there is."""
-    played = run(SUM, moves(move), policy=ASKING)
-    assert (out(played).error, played.calls) == ("path_unavailable", ())
+def chained(text: str = "It is 42, after longer work.", **changes: Any) -> Any:
+    """The end of a chain's run: its result, with the directive that led there unless ``changes`` say otherwise."""
+    directive = {"thought": None, "finish": True, "action": None, "final_answer": {"content": text, "structured": {}}}
+    result = {"mode": "agent", "text": text, "structured": {}, "planner_raw": {"directive": directive, "answer": 3}, **changes}
+    step = StepResult(step_name="extract_facts", order=0, ok=True)
+    return joined(completed(VerbPlanOutput(ok=True, output=result, step_results=(step,))))
+
+
+def escalated(*script: Any, **more: Any) -> Played[VerbPlanOutput]:
+    return run(*script, policy=ASKING, scope=(*TOOLS, "agent_chain", "extract_facts"), chain_tools=["extract_facts"], **more)
+
+
+def test_an_escalation_ends_with_the_chains_answer() -> None:
+    """The pending step is not carried out; what was done before is told to the chain, and its steps stand among the turn's.
+
+    EXE-12 "B output ∈ `execute_action|request_replan|escalate_agent_chain|checkpoint_council|finish`"
+    """
+    played = escalated(SUM, moves("execute_action"), RESULT, DONE, moves("escalate_agent_chain"), chained())
+    assert out(played).output == {"content": "It is 42, after longer work.", "structured": {}}
+    assert [step.step_name for step in out(played).step_results] == ["math.evaluate", "extract_facts", "agent_chain"]
+    (spawn,) = played.spawns
+    given = msgspec.json.decode(spawn.input, type=VerbPlanInput)
+    assert (spawn.flow, given.verb, given.args["tools"]) == ("agent_chain", "agent_chain", ["extract_facts"])
+    assert "math.evaluate: 42" in given.args["before"]
+    assert ("extract_facts" in spawn.scope, "math.evaluate" in spawn.scope) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (chained(planner_raw={}), "agent_chain_unfinished"),
+        (chained(planner_raw={"directive": {"finish": False}}), "agent_chain_unfinished"),
+        (chained(text="All went well.", structured={"sum": 43}), "agent_chain_unfinished"),
+        (joined(child_failed("max_steps_exhausted", VerbPlanOutput(ok=False, error="max_steps_exhausted"))), "max_steps_exhausted"),
+    ],
+)
+def test_a_chains_text_alone_ends_nothing(end: Any, code: str) -> None:
+    """Without the directive that led there it fails the turn, whatever it says.
+
+    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that led there."
+    """
+    played = escalated(DONE, moves("escalate_agent_chain"), end)
+    assert (out(played).error, out(played).output) == (code, None)
+
+
+def test_a_chain_that_may_not_be_had_fails_the_turn() -> None:
+    """What the turn was not given, an escalation does not get: typed, and nothing is called in its place."""
+    played = run(DONE, moves("escalate_agent_chain"), policy=ASKING)
+    assert (out(played).error, played.spawns) == ("out_of_scope", ())
+    assert [step.skipped for step in out(played).step_results] == [True]
 
 
 @pytest.mark.parametrize("move", [moves("finish"), moves("dance"), says("what?"), fails("rejected")])

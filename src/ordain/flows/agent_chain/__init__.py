@@ -1,0 +1,1 @@
+"""Kind ``agent_chain``: longer work of a planner that nobody supervises step by step, entered by code alone."""

@@ -1,0 +1,25 @@
+"""Kind ``agent_chain`` as a value."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.agent_chain.flow import run_chain
+from ordain.flows.agent_chain.prompt import CHAIN_PROMPT
+from ordain.flows.context import Carrying
+from ordain.flows.kind import Kind, settled_in_words
+
+AGENT_CHAIN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
+    name="agent_chain",
+    version=1,
+    run=run_chain,
+    decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
+    settle=settled_in_words,
+    label=call_label,
+    excerpt=verb_output,
+    carries=carried_call,
+    carrying=Carrying(waits=True, inherits=True, prompt=CHAIN_PROMPT),
+    prompts=(CHAIN_PROMPT,),
+    judged=True,
+)

@@ -1,0 +1,89 @@
+"""Where a supervised turn goes on elsewhere: an agent chain, or the council and what its word leads to (EXE-12, EXE-15, ACH-03, CNC-04).
+
+Either ends the turn: with an answer that counts, or typed. What was done so far is told to whoever takes over, so that nothing is done twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from ordain.contracts.council import CouncilDirective, CouncilResult, DeliberationRequest
+from ordain.flows.act import InConversation, StepResult, VerbPlanInput
+from ordain.flows.context import FlowContext
+from ordain.flows.deliberation.deliberate import deliberate
+from ordain.flows.steps.chain import STEP_CHARS, ChainAsked, enter_chain
+from ordain.flows.steps.steps import Progress, left_answer, left_reason
+from ordain.flows.supervisor.request import arguments_of
+
+
+class Escalation(Struct, frozen=True, kw_only=True):
+    """What an escalation is made of: the context with all the turn's verbs, the turn's call, where its loop stands, and its steps so far, to which it adds."""
+
+    context: FlowContext
+    call: VerbPlanInput
+    progress: Progress
+    done: list[StepResult]
+
+
+class Escalated(Struct, frozen=True, kw_only=True):
+    """What it came to: an answer as ``{content, structured}``, or the code and the words for why there is none."""
+
+    answer: dict[str, Any] | None = None
+    error: str = ""
+    message: str = ""
+
+
+async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "") -> Escalated:
+    """Hand over to an agent chain, within what is left of the turn's tokens and time; ``known`` is told to it beside the steps so far."""
+    context, progress, args = escalation.context, escalation.progress, arguments_of(escalation.call)
+    asked = ChainAsked(
+        text=args.text,
+        tools=args.chain_tools,
+        max_steps=args.chain_steps,
+        max_tokens_reason=max(1, left_reason(progress)),
+        max_tokens_answer=max(1, left_answer(progress)),
+        timeout_ms=max(1, progress.limits.timeout_ms - (context.now() - progress.began) // 1000),
+        before="\n".join(filter(None, (args.before, *steps_told(progress), known))),
+        recalled=args.recalled,
+    )
+    talk = InConversation(history=escalation.call.history, narrate=escalation.call.narrate, max_tokens=escalation.call.max_tokens)
+    chained = await enter_chain(context, asked, talk, refs)
+    for step in (*chained.acted.steps, chained.step):
+        escalation.done.append(structs.replace(step, order=len(escalation.done)))
+    return Escalated(answer=chained.answer, error=chained.error, message=chained.message)
+
+
+async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
+    """Ask the council about the goal and what was done for it: its accepted text is the answer, or it hands over to a chain (EXE-15)."""
+    context, call = escalation.context, escalation.call
+    text, told = arguments_of(call).text, steps_told(escalation.progress)
+    prompt = "\n".join((text, "", "What was done for it:", *told)) if told else text
+    asked = DeliberationRequest(prompt=prompt, source=call.verb, universe=context.catalog.policy.council.universe)
+    came = await deliberate(context, asked, call.history)
+    result = came.result
+    if came.next is CouncilDirective.ACCEPT_TEXT and result is not None:
+        return Escalated(answer={"content": result.final_text, "structured": {"deliberation": msgspec.to_builtins(result.meta)}})
+    if came.next is CouncilDirective.DELEGATE_CHAIN and result is not None:
+        return await escalate(escalation, refs, _left_open(result))
+    return Escalated(error=came.error, message=came.message)
+
+
+def _left_open(result: CouncilResult) -> str:
+    """What the council did not settle, as a chain is told of it: no answer, and material alone."""
+    why = "" if result.verdict is None else result.verdict.reason
+    proposed = f"What it had in mind, and did not accept: {result.tentative_text}" if result.tentative_text else ""
+    return "\n".join(filter(None, ("The council handed this over to longer work.", why, proposed)))
+
+
+def steps_told(progress: Progress) -> list[str]:
+    """The steps that were carried out, a line each: what was called, and what it gave."""
+    told: list[str] = []
+    for step in progress.steps:
+        action, observed = step.wire["action"], step.wire["observation"]
+        if action is not None and observed is not None:
+            said = observed["llm_output"] if observed["ok"] else f"failed, {observed['error']['code']}"
+            told.append(f"{action['tool_id']}: {said}"[:STEP_CHARS])
+    return told

@@ -1,0 +1,155 @@
+"""The paths of a turn on which a model plans: the supervised loop, the agent chain and the council, each a child run, and what its end makes of the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
+from ordain.contracts.conversation import ExecMode
+from ordain.contracts.cortex import ExecutionStep
+from ordain.contracts.verdict import RunVerdict
+from ordain.effects.calls import Call
+from ordain.effects.results import VerbReturned
+from ordain.flows.act import Acted, InConversation, act
+from ordain.flows.commission import MessageFacts
+from ordain.flows.context import FlowContext
+from ordain.flows.observations import error_of
+from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
+from ordain.flows.turn.execution_plan import execution_plan
+from ordain.flows.turn.request import TurnOutput
+from ordain.rules.acts import Act
+from ordain.rules.entry import Entered
+from ordain.rules.route import Path, Routed
+from ordain.rules.verdict import VERDICT, Judged, VerdictFacts, VerdictInputs
+
+CODES: Mapping[RunVerdict, str] = {
+    RunVerdict.UNKNOWN: "outcome_unknown",
+    RunVerdict.PARTIAL: "partial",
+    RunVerdict.NO_TOOL: "no_tool_succeeded",
+    RunVerdict.NOTHING: "nothing_done",
+}
+"""The code with which a turn with tools ends whose verdict is not ok."""
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What is carried out: the words, the path and its caps, the verb that carries it out, and the verbs that it, and an agent chain below it, may use.
+
+    ``chain_steps``: what the message lowers a chain's steps to, 0 leaves them. ``acts`` is what was done for the turn before it, ``refs`` the records of that.
+    """
+
+    words: str
+    routed: Routed
+    verb: str
+    tools: tuple[str, ...]
+    chain_tools: tuple[str, ...]
+    chain_steps: int
+    before: str
+    recalled: str
+    acts: tuple[Act, ...]
+    refs: tuple[int, ...]
+
+
+class _Came(Struct, frozen=True, kw_only=True):
+    """What it came to: the call, and the answer or the error."""
+
+    acted: Acted
+    answer: dict[str, Any] | None = None
+    error: dict[str, Any] = {}
+
+
+def chain_tools(message: MessageFacts, entry: Entered, catalog: Catalog) -> tuple[str, ...]:
+    """The verbs that a chain may use: those that the message names, itself or by its packs; else those of policy's packs for a chain (C2)."""
+    return entry.tools if message.allowed_verbs or message.packs or message.verb else pack_tools(catalog)
+
+
+async def carry(context: FlowContext, work: Work, told: TurnOutput, talk: InConversation) -> TurnOutput:
+    """Carry the path out; the answer stands as written, and whether all went well is the verdict's alone (B-34, RTE-12)."""
+    council = work.routed.path is Path.COUNCIL
+    plan = execution_plan(ExecMode.COUNCIL if council else ExecMode.AGENT, work.verb)  # whatever the turn's mode, it works by that plan
+    routed = msgspec.structs.replace(work.routed, timeout_ms=min(work.routed.timeout_ms, plan.timeout_ms))
+    if routed.path is Path.AGENT_CHAIN:
+        came, ran = await _chain(context, work, routed, talk), plan.steps[1:]
+    else:
+        came, ran = await _supervisor(context, work, routed, talk, plan.steps[0].timeout_ms), plan.steps[:1]
+    told = _with_steps(told, came.acted, names(ran), names(plan.steps))
+    if came.answer is None:
+        return failed(told, came.error["code"], came.error["message"])
+    told = msgspec.structs.replace(told, narrative=came.answer["content"], structured=came.answer["structured"])
+    judged = _judged(context, work, came.acted)
+    if (code := CODES.get(judged.verdict)) is None:
+        return msgspec.structs.replace(told, ok=True)
+    message = f"failed: {', '.join(judged.verbs)}" if judged.verbs else str(judged.verdict)
+    return msgspec.structs.replace(told, error={"code": code, "message": message})
+
+
+async def _chain(context: FlowContext, work: Work, routed: Routed, talk: InConversation) -> _Came:
+    asked = ChainAsked(
+        text=work.words,
+        tools=work.chain_tools,
+        max_steps=routed.max_steps,
+        max_tokens_reason=routed.max_tokens_reason,
+        max_tokens_answer=routed.max_tokens_answer,
+        timeout_ms=routed.timeout_ms,
+        before=work.before,
+        recalled=work.recalled,
+    )
+    chained = await enter_chain(context, asked, talk, (0,))
+    return _Came(acted=chained.acted, answer=chained.answer, error={"code": chained.error, "message": chained.message})
+
+
+async def _supervisor(context: FlowContext, work: Work, routed: Routed, talk: InConversation, step_ms: int) -> _Came:
+    args: dict[str, Any] = {
+        "text": work.words,
+        "tools": list(work.tools),
+        "max_steps": routed.max_steps,
+        "max_tokens_reason": routed.max_tokens_reason,
+        "max_tokens_answer": routed.max_tokens_answer,
+        "timeout_ms": routed.timeout_ms,
+    }
+    more = {
+        "before": work.before,
+        "recalled": work.recalled,
+        "step_timeout_ms": step_ms,
+        "chain_tools": list(work.chain_tools),
+        "chain_steps": work.chain_steps,
+    }
+    args |= {name: value for name, value in more.items() if value}
+    acted = await act(context, Call(verb=work.verb, args=args), (0,), talk)
+    if isinstance(acted.result, VerbReturned):
+        return _Came(acted=acted, answer=acted.result.output)
+    return _Came(acted=acted, error=error_of(acted))
+
+
+def _with_steps(told: TurnOutput, acted: Acted, ran: tuple[str, ...], planned: tuple[str, ...]) -> TurnOutput:
+    """What of the plan ran; a chain that a supervised loop escalated to did as well."""
+    executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
+    told = msgspec.structs.replace(told, executed=executed, steps=acted.steps)
+    if acted.denied:
+        return told
+    ran = tuple(name for name in planned if name in ran or (name.startswith(f"{CHAIN_VERB}/") and CHAIN_VERB in executed))
+    return msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
+
+
+def _judged(context: FlowContext, work: Work, acted: Acted) -> Judged:
+    """The verdict on all that was done for the turn, as its header will have it."""
+    below = acted.below
+    acts = (*work.acts, *(() if below is None else below.acts))
+    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
+    return context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), (*work.refs, acted.seq)).outcome
+
+
+def names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
+    """Steps of an execution plan as ``step/service``."""
+    return tuple(f"{step.step_name}/{service}" for step in steps for service in step.services)
+
+
+def failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
+    """A failed turn: what is said about it is written here, by code."""
+    return msgspec.structs.replace(
+        told, ok=False, narrative=f"This was not done: {message.rstrip('.')} ({code}).", error={"code": code, "message": message}
+    )

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "tune_collector", "verb"]
+__all__ = ["Agent", "Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "tune_collector", "verb"]
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Agent": "ordain.contracts.cards",
     "Ordain": "ordain.app",
     "OrdainError": "ordain.errors",
     "VerbContext": "ordain.verbs",

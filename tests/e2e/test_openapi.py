@@ -83,6 +83,7 @@ def test_every_declared_success_really_happens(server: Server) -> None:
         *plain,
         "/verbs/math.evaluate",
         "/workflows/complete_task",
+        "/cards/finance_agent",
         *(f"/schemas/{name}" for name in server.http.get("/schemas").json()["schemas"]),
     ):
         truth.ask("GET", address)

@@ -37,7 +37,7 @@ PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
     "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/workflows.py"), "ordain.app"
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/workflows.py", "cli/cards.py"), "ordain.app"
     ),  # look at a catalog without a running house
 }
 """Who takes the list of shipped kinds, and from where."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 from ordain.cli.commands_approvals import approvals, grants
+from ordain.cli.commands_cards import cards
 from ordain.cli.commands_config import config
 from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
@@ -38,6 +39,7 @@ tree.command(runs)
 tree.command(sessions)
 tree.command(verbs)
 tree.command(workflows)
+tree.command(cards)
 tree.command(approvals)
 tree.command(grants)
 tree.command(phrases)

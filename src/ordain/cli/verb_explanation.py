@@ -37,7 +37,7 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
         raise NotFound(f"there is no verb {name[:128]}", code="unknown_verb")
     spec = catalog.verbs[name].spec
     args = parsed_input(given) if given is not None else dict(spec.example.input) if spec.example else {}
-    told = explained(catalog, spec, args, registry.origins[name])
+    told = explained(catalog, spec, args, registry.origins.get(name, "the card of that name"))
     if as_json:
         print_json(told)
     else:

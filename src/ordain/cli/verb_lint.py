@@ -11,8 +11,10 @@ from ordain.catalogs import own_verbs, shipped_registry
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.contracts.cards import AGENT_VERB
 from ordain.errors import ConfigurationError, NotFound
 from ordain.settings import Settings, load_settings
+from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.declaration_lint import lint_spec
 from ordain.verbs.folder import VerbFolder
 from ordain.verbs.lint import Finding, Linted, lint_file
@@ -53,7 +55,7 @@ class Linting:
     def __init__(self, settings: Settings) -> None:
         """Only the shipped verbs are loaded now: what the folder holds may be broken."""
         self._own: OwnVerbs = own_verbs(settings)
-        self._python = settings.verbs.python
+        self._python, self._cards = settings.verbs.python, settings.home / "cards"
         self._shipped: Registry = shipped_registry(settings)
 
     def of(self, what: Sequence[str]) -> list[Linted]:
@@ -92,6 +94,8 @@ class Linting:
             if origin.suffix == ".yaml":
                 return [lint_file(origin, self._own.http, shipped=True)]
             return [self._declared(f"shipped: {name}", [(1, name)], self._shipped)]
+        if name.startswith(AGENT_VERB) and name.removeprefix(AGENT_VERB) in CARDS.of(self._cards):
+            return [Linted(f"card: {name}")]  # code makes it of the card, whose own lint says more
         if found := [one for one in self._all() if one.file.endswith(".py") and one.spec is not None and name in one.templates]:
             return found
         if (file := self._own.folder / f"{name.replace('.', '_')}.py").exists():

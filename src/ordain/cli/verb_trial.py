@@ -96,16 +96,15 @@ def _show(one: Tried, *, shown: bool) -> None:
 
 async def _try(settings: Settings, asked: VerbTrial) -> list[Tried]:
     async with Ordain(settings, extras=Extras(memory=True)) as ordain:
-        specs = ordain.registry.specs
+        specs = {name: verb.spec for name, verb in ordain.catalog.verbs.items()}
         if missing := [name for name in asked.names if name not in specs]:
             broken = [problem.message for problem in ordain.runtime.reloader.problems] if ordain.runtime.reloader else []
             raise NotFound("; ".join([f"there is no verb {missing[0][:128]}", *broken]), code="unknown_verb")
         own = str(settings.home / "verbs")
         tried: list[Tried] = []
-        for name in asked.names or sorted(specs):
-            why = _passed_over(
-                ordain, specs[name], asked, own=str(ordain.registry.origins[name]).startswith((own, "function ordain_operator"))
-            )
+        for name in asked.names or sorted(ordain.registry.specs):
+            origin = ordain.registry.origins.get(name, "")
+            why = _passed_over(ordain, specs[name], asked, own=origin.startswith((own, "function ordain_operator")))
             if why:
                 tried.append(Tried(verb=name, verdict=SKIPPED, why=why))
                 continue
@@ -116,7 +115,7 @@ async def _try(settings: Settings, asked: VerbTrial) -> list[Tried]:
 def _passed_over(ordain: Ordain, spec: VerbSpec, asked: VerbTrial, *, own: bool) -> str:
     """Why a verb is not tried; "" where it is."""
     if spec.flow is not None:
-        return "a flow of Ordain's own: only in a conversation"
+        return "a flow of Ordain's own" + (": only in a conversation" if spec.session_only else "")
     if spec.session_only:
         return "only in a conversation"
     if (inactive := ordain.catalog.inactive_reason(spec.name, ordain.settings.policy.verbs)) is not None:

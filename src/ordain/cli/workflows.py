@@ -14,8 +14,10 @@ from ordain.cli.exit_codes import OK
 from ordain.cli.output import json_text, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
+from ordain.contracts.agent_verbs import with_agents
 from ordain.errors import NotFound
 from ordain.settings import Settings, load_settings
+from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.lint import Linted
 from ordain.verbs.workflow.folder import shipped_workflows
 from ordain.verbs.workflow.lint import lint_template, lint_workflow
@@ -77,7 +79,8 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
 
 
 def _linted(settings: Settings, what: Sequence[str]) -> list[Linted]:
-    folder, verbs = settings.home / "workflows", build_registry(settings).specs
+    folder, cards = settings.home / "workflows", CARDS.of(settings.home / "cards")
+    verbs = with_agents(build_registry(settings).specs, cards.values())
     if not what:
         found = sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []
         return [lint_workflow(file, verbs, settings.workflows.verbs) for file in found]

@@ -20,7 +20,7 @@ TASK_CHARS = 4000
 NAMED_VERBS = 50
 
 
-class HandoffReason(StrEnum):
+class WhyHanded(StrEnum):
     """Why work is handed on: it is the other's domain, needs the other's tools, can go beside other work, takes another's place, checks, or somebody asked for it."""
 
     DOMAIN = "domain"
@@ -49,7 +49,7 @@ HANDOFF_INPUT: Mapping[str, JsonValue] = {
     "properties": {
         "task": {"type": "string", "minLength": 1, "maxLength": TASK_CHARS, "description": "What is to be done."},
         "intent": {"type": "string", "minLength": 1, "maxLength": 500, "description": "What it is for."},
-        "reason": {"enum": [reason.value for reason in HandoffReason], "description": "Why it is handed on."},
+        "reason": {"enum": [reason.value for reason in WhyHanded], "description": "Why it is handed on."},
         "payload": {"type": "object", "maxProperties": 100, "description": "What the task needs; material."},
         "forward_skills": _verbs("The verbs it is asked to be done with; what may not be passed on is taken out."),
         "priority": {"enum": [priority.value for priority in HandoffPriority]},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
@@ -19,7 +20,8 @@ from ordain.contracts.planner import Strict
 
 CARD_NAME = r"^[a-z][a-z0-9_]{0,63}$"
 CardName = Annotated[str, StringConstraints(pattern=CARD_NAME)]
-Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,63}$")]
+DOMAIN = r"^[a-z][a-z0-9_.-]{0,63}$"
+Domain = Annotated[str, StringConstraints(pattern=DOMAIN)]
 DESCRIPTION_CHARS = 2000
 CardWords = Annotated[str, StringConstraints(max_length=DESCRIPTION_CHARS, pattern="^[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]*$")]
 """Words of several lines, without what commands a terminal or passes for another line's end."""
@@ -51,6 +53,23 @@ class AgentCard(Strict):
     def verb(self) -> str:
         """The id of the verb that hands work to it."""
         return f"{AGENT_VERB}{self.name}"
+
+    @property
+    def patterns(self) -> list[str]:
+        """What names the verbs of its domain: ``allow``, or without it what it prefers."""
+        return list(self.allow or self.tool_preference)
+
+    def permits(self, verb_id: str) -> bool:
+        """Whether a verb is of its domain: named, and not denied."""
+        return any(fnmatchcase(verb_id, pattern) for pattern in self.patterns) and not self.denies(verb_id)
+
+    def denies(self, verb_id: str) -> bool:
+        """Whether it may never use a verb."""
+        return any(fnmatchcase(verb_id, pattern) for pattern in self.deny)
+
+
+Agent = AgentCard
+"""The same as whoever embeds writes it: ``Ordain(agents=[Agent(...)])``."""
 
 
 def get_agent_schema(cards: Iterable[AgentCard]) -> list[dict[str, Any]]:

@@ -196,7 +196,7 @@ class Catalog(_Shared):
         Raises:
             ConfigurationError: a verb's schema is invalid, or a verb has the id of a card's.
         """
-        data = read_only(data)
+        data = read_only(_in_order(data))
         specs = read_only(with_agents(data.verbs, data.cards.values()))
         verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
         workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
@@ -281,9 +281,11 @@ class Catalog(_Shared):
         return named - denied
 
     def lendable(self, verbs: Iterable[str]) -> frozenset[str]:
-        """These verbs, and where one hands work to a card those that the card is for: what a root is granted that may hand work on."""
+        """These verbs, and where one hands work to a card those that the card is for, and policy's moderation: what a root is granted that may hand work on."""
         asked = frozenset(verbs)
-        return asked.union(*(self.domain_of(card) for card in map(self.card_of, asked) if card is not None))
+        cards = [card for card in map(self.card_of, asked) if card is not None]
+        scores = self.policy.guardrails.moderation
+        return asked.union(*map(self.domain_of, cards), {scores} if cards and scores is not None else ())
 
     def effects_of(self, verbs: Iterable[str]) -> tuple[VerbEffect, ...]:
         """The effects of these verbs, each once, the gravest first."""
@@ -346,6 +348,13 @@ def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
 @lru_cache(maxsize=128)
 def _schema(canonical: str) -> Schema:
     return Schema(json.loads(canonical))
+
+
+def _in_order(data: CatalogData) -> CatalogData:
+    """With cards and seats by name, as they are once it is stored: flows go through them, and do the same before and after."""
+    given = {"cards": data.cards, "seats": data.seats}
+    moved = {field: {name: held[name] for name in sorted(held)} for field, held in given.items() if list(held) != sorted(held)}
+    return data.model_copy(update=moved) if moved else data
 
 
 def _compiled(template: WorkflowTemplate, settings: Mapping[str, str]) -> CompiledWorkflow:

@@ -93,6 +93,8 @@ def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog) -> str | None:
     """
     if spec != pinned.verbs[spec.name].spec:
         return f"{spec.name} is declared otherwise than when a yes was asked for"
+    if pinned.card_of(spec.name) != current.card_of(spec.name):
+        return f"{spec.name} hands work to another card than when a yes was asked for"
     made_of = pinned.data.declarations.get(spec.name)
     if made_of is not None and made_of != current.data.declarations.get(spec.name):
         return f"{spec.name} was changed since a yes was asked for"

@@ -11,6 +11,7 @@ from ordain.server import operators
 from ordain.server.approvals import SHAPES as APPROVALS
 from ordain.server.approvals import approvals_router
 from ordain.server.arrival import HeadAsGet, InTime
+from ordain.server.cards import CardList, CardView, cards_router
 from ordain.server.documents import component_schemas, schemas_router
 from ordain.server.face import Face
 from ordain.server.gateway import gateway_router
@@ -76,6 +77,8 @@ class Application(FastAPI):
                 VerbsReloaded,
                 WorkflowList,
                 WorkflowView,
+                CardList,
+                CardView,
                 TokenList,
                 AuditPage,
                 *APPROVALS,
@@ -112,6 +115,7 @@ def build_app(face: Face) -> FastAPI:
         plan_router(face),
         verbs_router(face),
         workflows_router(face),
+        cards_router(face),
         library_router(face),
         runs_router(face),
         operators_router(face),

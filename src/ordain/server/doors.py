@@ -47,6 +47,7 @@ DOORS: Mapping[str, Sequence[_Row]] = {
         (READ, f"(/{_ID})?", _LISTED),
     ],
     "workflows": [(READ, f"(/{_ID})?", _LISTED)],
+    "cards": [(READ, f"(/{_ID})?", _LISTED)],
     "runs": [(READ, ".*", Door((Scope.RUNS_READ,), in_workspace=True)), (WRITE, f"/{_ID}/[a-z]+", _OPERATE)],
     "approvals": [(ANY, ".*", _APPROVE)],
     "grants": [(ANY, ".*", _APPROVE)],

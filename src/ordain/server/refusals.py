@@ -76,6 +76,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "unknown_template": HttpRefusal(404, "there is no such workflow template"),
     "no_engine": HttpRefusal(503, "nothing is driven or reloaded here"),
     "unknown_verb": HttpRefusal(404, "there is no such verb"),
+    "unknown_agent": HttpRefusal(404, "there is no card of this name"),
     "unknown_pack": HttpRefusal(404, "policy has no pack of this name"),
     "no_such_schema": HttpRefusal(404, "no contract of this name is published"),
     # what is remembered

@@ -183,7 +183,7 @@ DOCUMENT: dict[str, Any] = build_app(Face(runtime=cast("Any", SimpleNamespace(co
 UNSEEN = [(table, column) for table, columns in COLUMNS.items() for column, held in columns.items() if isinstance(held, Unseen)]
 APART = {face for columns in COLUMNS.values() for held in columns.values() if isinstance(held, Apart) for face in held.faces}
 OF_NOW = {"/api/verbs", "/health", "/metrics", "/models", "/ready", "/schemas", "/schemas/{name}"} | {
-    f"{path}{more}" for path in ("/verbs", "/workflows") for more in ("", "/{verb_id}", "/{template_id}")
+    f"{path}{more}" for path in ("/verbs", "/workflows", "/cards") for more in ("", "/{verb_id}", "/{template_id}", "/{name}")
 }
 """What tells of the process and of what it was given, and not of what happened."""
 STREAMS = {"/runs/{run}/events", "/sessions/{session}/events"}

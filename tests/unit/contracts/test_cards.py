@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from ordain.contracts.agent_verbs import HANDOFF, HANDOFF_INPUT, agent_verb
 from ordain.contracts.cards import AGENT_VERB, AgentCard, ToolFirst, agent_rows, card_faults, get_agent_schema
 from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.council import Seat
 from ordain.contracts.floor import raised
 from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
@@ -185,6 +186,19 @@ def test_a_catalog_has_a_verb_for_each_card_and_stores_none() -> None:
     assert again.card_of("agent.nobody") is None
     assert again.card_of("finance_agent") is None
     assert b'"cards"' not in with_cards().encoded
+
+
+def test_cards_and_seats_are_in_one_order() -> None:
+    """By name, whoever made the catalog and from whatever it is read: a flow that goes through them does the same when it is resumed."""
+    seats = {name: Seat(name=name) for name in ("Pragmatist", "Analyst")}
+    made = with_cards(card("bob"), card("ada")).changed(seats=seats)
+    assert (list(made.data.cards), list(made.data.seats)) == (["ada", "bob"], ["Analyst", "Pragmatist"])
+    again = Catalog.from_bytes(made.encoded)
+    assert (list(again.data.cards), list(again.data.seats), list(again.verbs)) == (
+        list(made.data.cards),
+        list(made.data.seats),
+        list(made.verbs),
+    )
 
 
 def test_a_verb_and_a_card_do_not_share_an_id() -> None:

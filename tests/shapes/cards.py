@@ -1,33 +1,64 @@
-"""Agent cards for tests: five specialists that are called as the shipped ones are, with what each prefers and who takes its place."""
+"""Cards to be handed work in tests, the verbs that they are for, and calls that hand them something."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ordain.contracts.cards import AgentCard, ToolFirst
+from ordain.contracts.cards import AgentCard
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
+from ordain.effects.calls import Call
+from ordain.flows.shipped import SHIPPED
+from ordain.testing import catalog_of
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+ARGUMENTS = {"text": Argument(role=ArgumentRole.RECIPIENT)}
 
 
-def card(name: str, *tools: str, fallback: str | None = "general_agent", **more: Any) -> AgentCard:
-    """A card with a domain of its own."""
-    return AgentCard(
-        name=name, description=f"What {name} is for.", tool_preference=list(tools), fallback_agent=fallback, domain=f"of.{name}", **more
-    )
+def leaf(name: str, effect: VerbEffect = VerbEffect.READ) -> VerbSpec:
+    """A verb that takes a text and gives one."""
+    return VerbSpec(name=name, description=name, effect=effect, arguments=ARGUMENTS, input_schema=TEXT, output_schema=TEXT)
 
 
+VERBS = (
+    leaf("look"),
+    leaf("look.far"),
+    leaf("keep", VerbEffect.PRIVATE),
+    leaf("tell", VerbEffect.SEND),
+    leaf("rule", VerbEffect.ADMIN),
+    leaf("drop", VerbEffect.SECRET),
+    VerbSpec(name="score", description="score", effect=VerbEffect.READ, input_schema=TEXT),
+)
 CARDS: Mapping[str, AgentCard] = {
-    one.name: one
-    for one in (
-        card("creative_agent", "creative.tonecheck", confidence_bias=0.8),
-        card(
-            "research_agent",
-            *("research.search", "research.summarizer"),
-            fallback="enterprise_agent",
-            confidence_bias=0.9,
-            tool_first=ToolFirst.ENFORCED,
-        ),
-        card("finance_agent", "finance.snapshot", fallback="enterprise_agent", confidence_bias=0.9, tool_first=ToolFirst.ENFORCED),
-        card("enterprise_agent", "enterprise.playbook", fallback="research_agent", confidence_bias=0.85, tool_first=ToolFirst.ENFORCED),
-        card("general_agent", fallback=None, confidence_bias=0.6),
+    card.name: card
+    for card in (
+        AgentCard(name="reader", description="Looks things up.", domain="reading", tool_preference=["look"]),
+        AgentCard(name="keeper", description="Keeps and tells.", domain="keeping", allow=["look*", "keep", "tell"], deny=["look.far"]),
+        AgentCard(name="ruler", description="Rules.", domain="ruling", allow=["rule", "look", "agent.*"]),
+        AgentCard(name="dropper", description="Knows secrets.", domain="secrets", allow=["drop"]),
+        AgentCard(name="talker", description="Only talks.", domain="talk"),
     )
 }
+ALL = tuple(CARDS)
+PROFILE: dict[str, Any] = {
+    "allowed_handoff_targets": list(ALL),
+    "allowed_handoff_modes": ["direct", "delegate", "fanout-fanin"],
+    "max_fanout_agents": 8,
+}
+
+
+def house_of_cards(**policy: dict[str, Any]) -> Catalog:
+    """A catalog of these cards and verbs, in which each card may be handed work; ``policy`` changes single values by table."""
+    tables = {**policy, "profile": {**PROFILE, **policy.get("profile", {})}}
+    return catalog_of(*SHIPPED, policy=tables, verbs=VERBS).changed(cards=dict(CARDS))
+
+
+def given(**more: Any) -> dict[str, Any]:
+    """What a card's verb is called with."""
+    return {"task": "Find it.", "intent": "to know it", "reason": "domain", "payload": {"what": "it"}, **more}
+
+
+def hand_to(card: str, **more: Any) -> Call:
+    """A call that hands work to a card."""
+    return Call(verb=f"agent.{card}", args=given(**more))

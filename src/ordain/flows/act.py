@@ -210,7 +210,7 @@ async def clear(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *,
     """
     while True:
         handover = hand_on(context, calls, refs, mode=mode, width=width)
-        parts = [part and await _guarded(context, call, part, refs) for call, part in zip(calls, handover.parts, strict=True)]
+        parts = [part and await _guarded(context, call, part, refs) for call, part in zip(calls, handover.calls, strict=True)]
         decided = await authorized_all(context, calls, refs, partial(asked_of, tuple(calls), parts))
         if isinstance(decided, Resubmitted):
             calls, refs = (decided.call,), (decided.seq,)

@@ -47,7 +47,7 @@ class Handover(Struct, frozen=True, kw_only=True):
 
     mode: str = ""
     width: int = 1
-    parts: tuple[HandingOn | None, ...] = ()
+    calls: tuple[HandingOn | None, ...] = ()
 
 
 def asks_of(calls: Sequence[Call]) -> tuple[HandoffAsk, ...]:
@@ -61,7 +61,7 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
     """Decide all that hands work on at once, before anything runs; ``width`` is how many are to be at work at once, 0 all."""
     handing = [call for call in calls if context.catalog.card_of(call.verb) is not None]
     if not handing:
-        return Handover(width=width or len(calls), parts=tuple(None for _ in calls))
+        return Handover(width=width or len(calls), calls=tuple(None for _ in calls))
     asks = asks_of(handing)
     facts = HandoffFacts(
         stage=HandoffStage.REQUEST,
@@ -89,8 +89,8 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
     found = iter((*made, *(HandingOn(refused=rest) for _ in asks[len(made) :])))
     parts = tuple(None if context.catalog.card_of(call.verb) is None else next(found) for call in calls)
     if not isinstance(outcome, HandoffAllowed):
-        return Handover(parts=parts)
-    return Handover(mode=outcome.mode, width=outcome.width, parts=parts)
+        return Handover(calls=parts)
+    return Handover(mode=outcome.mode, width=outcome.width, calls=parts)
 
 
 def guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs, score: float | None) -> HandingOn:

@@ -46,8 +46,18 @@ async def not_asked(services: Services, run: StoredRun, catalog: Catalog, asked:
     """Why nobody is asked: what holds now does not let a run's calls be made whatever anybody says. None where it does."""
     if workflow_changed(services.catalogs.current, catalog, asked):
         return "the workflow's template is another one now"
+    if (card := _card_changed(services.catalogs.current, catalog, asked)) is not None:
+        return f"the card {card} is another one now"
     held = await held_now(services, run)
     return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, held, approved=True)) is not None), None)
+
+
+def _card_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> str | None:
+    """The first card that work would be handed to and that is declared otherwise now, or gone: its name."""
+    if current.digest == pinned.digest:
+        return None
+    cards = (pinned.card_of(call.verb) for call in asked.calls)
+    return next((card.name for card in cards if card is not None and current.data.cards.get(card.name) != card), None)
 
 
 def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> bool:

@@ -19,6 +19,7 @@ from ordain.contracts.verbs import FREE_ROLES, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
+from ordain.runtime.handoff_words import handed, lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,10 @@ def titled(asked: ApprovalAsked) -> str:
 def told(asked: ApprovalAsked, catalog: Catalog) -> str:
     """All of what was asked for, on a few lines. Where there are several calls each has the number that it has among the exact ones."""
     undo = set(asked.detail.get("undo", ()))
-    lines = _of_workflow(asked)
+    lines = [*_of_workflow(asked), *lead(asked)]
     for number, call in enumerate(asked.calls[:CALLS_TOLD], 1):
         lines += [WHERE_UNDONE] if number - 1 in undo else []
-        lines += _call(call, catalog, number, alone=len(asked.calls) == 1)
+        lines += _call(asked, call, catalog, number)
     return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), NOT_TRACED))
 
 
@@ -94,13 +95,15 @@ def _further(calls: tuple[Call, ...]) -> Iterator[str]:
         yield f"and exact calls {CALLS_TOLD + 1} to {CALLS_TOLD + len(calls)} besides: {verbs}"
 
 
-def _call(call: Call, catalog: Catalog, number: int, *, alone: bool) -> Iterator[str]:
-    found, counted = catalog.verbs.get(call.verb), "" if alone else f"{number}. "
+def _call(asked: ApprovalAsked, call: Call, catalog: Catalog, number: int) -> Iterator[str]:
+    found, counted = catalog.verbs.get(call.verb), "" if len(asked.calls) == 1 else f"{number}. "
     if found is None:
         yield f"{counted}{_name(call.verb)} {UNKNOWN}"
         return
-    spec = found.spec
-    yield f"{counted}{spec.name} {DOES[spec.effect]}."
+    spec, card = found.spec, catalog.card_of(call.verb)
+    does, *more = [f"{DOES[spec.effect]}."] if card is None else handed(asked, card, number - 1)
+    yield f"{counted}{spec.name} {does}"
+    yield from more
     names = _ordered(spec, call.args)
     for name in names[:ARGS_TOLD]:
         yield from _argument(spec, name, call.args[name], number)

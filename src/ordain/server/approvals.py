@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import Meta
+from msgspec import Meta, structs
 from pydantic import Field, JsonValue
 
 from ordain.contracts.approvals import WHY_CHARS, Subject, Tier
@@ -20,6 +20,7 @@ from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
 from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
+from ordain.runtime.review_tickets import ticket_of
 from ordain.runtime.streams import visible
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
@@ -85,7 +86,8 @@ class Approval(ApprovalItem, frozen=True):
     """An approval: what will happen in ``words`` of code, made of what the verbs declare, then the exact ``calls``.
 
     ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments come from is not traced. ``changed``: it may not be
-    done any more, so that nobody can say yes to it, and ``changed_why`` says why. Words and calls are empty once the run's content is gone.
+    done any more, so that nobody can say yes to it, and ``changed_why`` says why. Words and calls are empty once the run's content is gone. ``ticket`` is that
+    of a review (subject ``review``): ticket_id, task_id, status, summary, assigned_to, sources, escalation_payload, notes.
     """
 
     words: str
@@ -95,6 +97,7 @@ class Approval(ApprovalItem, frozen=True):
     who_may: WhoMay
     changed: bool
     changed_why: str
+    ticket: dict[str, Any] | None
 
 
 class ApprovalPage(View, frozen=True):
@@ -169,6 +172,7 @@ APPROVAL_EXAMPLE: dict[str, Any] = {
     "who_may": {"scope": "approvals", "roles": [], "not_requester": False},
     "changed": False,
     "changed_why": "",
+    "ticket": None,
 }
 _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
@@ -209,6 +213,7 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
 
 def approval_of(view: ApprovalView) -> Approval:
     """An approval as its approver sees it; arguments are exact, as JSON has them, and beside that as they are to be looked at."""
+    ticket = ticket_of(view)
     return Approval(
         **item_of(view),
         words=view.words,
@@ -218,6 +223,7 @@ def approval_of(view: ApprovalView) -> Approval:
         who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),
         changed=bool(view.void),
         changed_why=visible(view.void),
+        ticket=None if ticket is None else _plain(structs.asdict(ticket)),
     )
 
 

@@ -52,7 +52,7 @@ class Standing:
     """Under what a scripted run is opened: when, for how long, for whom, in which conversation, and as whose child.
 
     ``child``: another run opened it; ``scope`` and ``allowance`` are then what that one let it have (None: what a root of its kind would
-    get), ``depth`` how many verb calls it is nested in. ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
+    get), ``depth`` how many verb calls it is nested in, ``chain`` the cards that its work was handed through. ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
     nobody, its principal's grants, or people too, as a session's runs may.
     """
 
@@ -63,6 +63,7 @@ class Standing:
     keep_thoughts: bool = True
     child: bool = False
     depth: int = 0
+    chain: tuple[str, ...] = ()
     scope: Iterable[str] | None = None
     allowance: Spend | None = None
     transcript: TranscriptReader | None = None
@@ -162,7 +163,7 @@ class ScriptedEffects(Generic[I, O]):
             may_ask=standing.may_ask,
         )
         started = root_run(self.kind, opening, self.catalog).started
-        started = structs.replace(started, depth=standing.depth, allowance=standing.allowance or started.allowance)
+        started = structs.replace(started, depth=standing.depth, chain=standing.chain, allowance=standing.allowance or started.allowance)
         if standing.scope is not None:
             started = structs.replace(started, grant=CapabilityScope(allowed=tuple(sorted(set(standing.scope)))))
         if standing.child:

@@ -15,13 +15,31 @@ from ordain.contracts.verbs import VerbEffect
 from ordain.flows.act import denied
 from ordain.flows.observations import error_of
 from ordain.rules.authorize import AuthorizeReason
+from ordain.rules.guardrail import GuardrailReason
+from ordain.rules.handoff import HandingReason
+from ordain.rules.reasons import Reason
 
 RAISED = re.compile(
     r"""(?:VerbError|failed|NoExchange|_bad_output|Uncomputable|Unreadable)\(\s*"([a-z_]+)"|LeafFailed\(\s*code="([a-z_]+)\""""
 )
 HOUSE = Path(next(iter(ordain.verbs.__path__)))
 R = AuthorizeReason
-NO_DENIALS = {R.READ, R.PRIVATE, R.EGRESS_DECLARED, R.APPROVED, R.GRANTED, R.NEEDS_GRANT, R.NEEDS_APPROVAL}
+NO_DENIALS = {
+    HandingReason.HANDED,
+    HandingReason.BEGUN,
+    GuardrailReason.PASSED,
+    GuardrailReason.REVIEW,
+    GuardrailReason.ESCALATED,
+    GuardrailReason.UNMODERATED,
+    R.READ,
+    R.PRIVATE,
+    R.EGRESS_DECLARED,
+    R.APPROVED,
+    R.GRANTED,
+    R.DELEGATED,
+    R.NEEDS_GRANT,
+    R.NEEDS_APPROVAL,
+}
 
 
 def test_each_code_that_the_verbs_give_has_a_category() -> None:
@@ -33,7 +51,7 @@ def test_each_code_that_the_verbs_give_has_a_category() -> None:
 
 def test_each_model_error_and_each_denial_has_a_category() -> None:
     """The closed sets: what can go wrong with a model, and why a call is not authorised."""
-    denials = set(AuthorizeReason) - NO_DENIALS
+    denials: set[Reason] = {*AuthorizeReason, *HandingReason, *GuardrailReason} - NO_DENIALS
     told = {error_of(denied("a", reason))["code"] for reason in denials}  # as a caller is told them
     assert len(told) >= 8
     assert told | {str(code) for code in ModelErrorCode} <= set(CATEGORY)

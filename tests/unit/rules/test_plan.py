@@ -13,7 +13,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.roster import HandoffStrategy
 from ordain.rules.plan import PLAN, PlanFacts, PlanFallback, PlanInputs, PlanMade, PlannedBy, PlanReason, PlanRefused
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
-from tests.shapes.cards import CARDS
+from tests.shapes.roster_cards import CARDS
 from tests.unit.rules.given import POLICY, decided, json_values, objects
 
 GENERAL_ONLY = {"general_agent": CARDS["general_agent"]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from msgspec import Raw, Struct, structs
+from msgspec import Struct, structs
 
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
@@ -28,11 +28,10 @@ from ordain.rules.spend import Spend
 class _Given(Struct):
     """What of a composite verb's input says that work is handed on."""
 
-    handoff: Raw | None = None
+    handoff: Envelope | None = None
 
 
 _GIVEN = msgspec.json.Decoder(_Given)
-_ENVELOPE = msgspec.json.Decoder(Envelope)
 
 
 class OwnBounds(Struct, frozen=True):
@@ -111,8 +110,7 @@ class Handings:
                 self._check(spawn, call_digest(spawn.authorized.call))
 
     def _check(self, spawn: Spawn[object], call: str) -> None:
-        given = _GIVEN.decode(spawn.input).handoff
-        envelope = None if given is None else _ENVELOPE.decode(given)
+        envelope = _GIVEN.decode(spawn.input).handoff
         made = [structs.replace(one, budget=None) for one in self._envelopes.get(call, ())]
         if envelope is None or envelope.budget is None or structs.replace(envelope, budget=None) not in made:
             raise FlowFault(f"a handoff in an envelope that no decision on record made: {spawn.flow}")

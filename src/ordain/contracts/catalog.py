@@ -281,9 +281,11 @@ class Catalog(_Shared):
         return named - denied
 
     def lendable(self, verbs: Iterable[str]) -> frozenset[str]:
-        """These verbs, and where one hands work to a card those that the card is for: what a root is granted that may hand work on."""
+        """These verbs, and where one hands work to a card those that the card is for, and policy's moderation: what a root is granted that may hand work on."""
         asked = frozenset(verbs)
-        return asked.union(*(self.domain_of(card) for card in map(self.card_of, asked) if card is not None))
+        cards = [card for card in map(self.card_of, asked) if card is not None]
+        scores = self.policy.guardrails.moderation
+        return asked.union(*map(self.domain_of, cards), {scores} if cards and scores is not None else ())
 
     def effects_of(self, verbs: Iterable[str]) -> tuple[VerbEffect, ...]:
         """The effects of these verbs, each once, the gravest first."""

@@ -22,7 +22,7 @@ from ordain.effects.results import Resubmitted, VerbFailed, VerbResult, VerbRetu
 from ordain.errors import FlowFault
 from ordain.flows.approval import authorized, authorized_all
 from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
-from ordain.flows.envelopes import HandingOn, Refs, asked_of, carved, hand_on
+from ordain.flows.envelopes import HandingOn, Refs, asked_of, carved, guarded, hand_on
 from ordain.flows.leaf import call_leaf
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.acts import call_end
@@ -210,13 +210,25 @@ async def clear(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *,
     """
     while True:
         handover = hand_on(context, calls, refs, mode=mode, width=width)
-        parts = handover.parts
+        parts = [part and await _guarded(context, call, part, refs) for call, part in zip(calls, handover.parts, strict=True)]
         decided = await authorized_all(context, calls, refs, partial(asked_of, tuple(calls), parts))
         if isinstance(decided, Resubmitted):
             calls, refs = (decided.call,), (decided.seq,)
             continue
         cleared = tuple(_cleared(call, part, decision, handover.mode) for call, part, decision in zip(calls, parts, decided, strict=True))
         return Cleared(calls=cleared, mode=handover.mode, width=handover.width)
+
+
+async def _guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs) -> HandingOn:
+    """What the guardrails say of a task, with the score of the verb that policy names for that; a score that is no number is none."""
+    verb = context.catalog.policy.guardrails.moderation
+    if verb is None or part.envelope is None:
+        return guarded(context, call, part, refs, None)
+    whole = msgspec.structs.replace(context, scope=context.granted)
+    acted = await act(whole, Call(verb=verb, args={"text": msgspec.json.encode(call.args).decode()}), refs)
+    score = acted.result.output.get("score") if isinstance(acted.result, VerbReturned) else None
+    number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+    return guarded(context, call, part, (*refs, acted.seq) if acted.seq >= 0 else refs, number)
 
 
 def _cleared(call: Call, part: HandingOn | None, decision: Decision[AuthorizeOutcome], mode: str) -> _Cleared:

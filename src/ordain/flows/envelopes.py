@@ -84,7 +84,7 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
     decision = context.fx.decide(HANDOFF, facts, inputs, refs)
     outcome: HandoffOutcome = decision.outcome
     envelopes = outcome.envelopes if isinstance(outcome, HandoffAllowed) else ()
-    made = [_guarded(context, ask, envelope, refs) for ask, envelope in zip(asks, envelopes, strict=False)]
+    made = [HandingOn(envelope=envelope) for envelope in envelopes]
     rest = HandingReason.LIMITED if isinstance(outcome, HandoffAllowed) else decision.reason
     found = iter((*made, *(HandingOn(refused=rest) for _ in asks[len(made) :])))
     parts = tuple(None if context.catalog.card_of(call.verb) is None else next(found) for call in calls)
@@ -93,13 +93,17 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
     return Handover(mode=outcome.mode, width=outcome.width, parts=parts)
 
 
-def _guarded(context: FlowContext, ask: HandoffAsk, envelope: Envelope, refs: Refs) -> HandingOn:
-    facts = GuardrailFacts(verb=ask.verb, call=ask.digest, effects=context.catalog.effects_of(envelope.scope or ()))
-    decision = context.fx.decide(GUARDRAIL, facts, GuardrailInputs(args=ask.args), refs)
+def guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs, score: float | None) -> HandingOn:
+    """What the guardrails say of a call that has an envelope; ``score`` is the moderation's, None where it gave none."""
+    if part.envelope is None:
+        return part
+    effects = context.catalog.effects_of(part.envelope.scope or ())
+    facts = GuardrailFacts(verb=call.verb, call=call_digest(call), effects=effects, score=score)
+    decision = context.fx.decide(GUARDRAIL, facts, GuardrailInputs(args=call.args), refs)
     outcome = decision.outcome
     if isinstance(outcome, Forbidden):
         return HandingOn(refused=decision.reason)
-    return HandingOn(envelope=envelope, review=outcome if isinstance(outcome, Reviewed) else None)
+    return HandingOn(envelope=part.envelope, review=outcome if isinstance(outcome, Reviewed) else None)
 
 
 def asked_of(calls: Sequence[Call], parts: Sequence[HandingOn | None], asked: Sequence[int], tier: Tier) -> ApprovalAsked:

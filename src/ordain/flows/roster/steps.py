@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from ordain.contracts.agent_verbs import TASK_CHARS, HandoffReason
 from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.handoff import HandoffResult
 from ordain.contracts.roster import StepRecord
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned, VerbUnknown
@@ -53,13 +54,8 @@ def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
     """What the agent gave back, or why it gave nothing; one that passes has nothing to say."""
     agent = acted.verb.removeprefix(AGENT_VERB)
     if isinstance(acted.result, VerbReturned):
-        content, structured = acted.result.output.get("content"), acted.result.output.get("structured")
-        return StepFinding(
-            index=record.index,
-            agent=agent,
-            content=content if isinstance(content, str) else "",
-            structured=cast("dict[str, Any]", structured) if isinstance(structured, dict) else {},
-        )
+        found = msgspec.convert(acted.result.output, HandoffResult).output_payload or {}
+        return StepFinding(index=record.index, agent=agent, content=found.get("content", ""), structured=found.get("structured", {}))
     error = error_of(acted)
     return StepFinding(index=record.index, agent=agent, error=acted.denied or error["code"], message=error["message"])
 

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.council import DeliberationRequest
 from ordain.effects.effect import Children, ModelCall
-from ordain.flows.council.flow import CHAIN_VERB
 from ordain.flows.council.kind import COUNCIL_KIND
 from ordain.flows.council.outcome import CouncilOutput
 from ordain.testing import Played, ScriptedEffects, completed, joined, proposes
@@ -72,11 +72,16 @@ def chainless() -> Catalog:
 
 
 def hold_council(
-    *script: Any, policy: Mapping[str, Any] | None = None, catalog: Catalog | None = None, replays: bool = True, **request: Any
+    *script: Any,
+    policy: Mapping[str, Any] | None = None,
+    budget: Mapping[str, Any] | None = None,
+    catalog: Catalog | None = None,
+    replays: bool = True,
+    **request: Any,
 ) -> Played[CouncilOutput]:
     """A council's run of its own by this script; its journal replays equal. ``policy`` is of its section; no attempt is waited for."""
-    given = DeliberationRequest(prompt=QUESTION, **request)
-    tables = {"council": dict(policy or {}), "fallback": {"backoff_ms": 0}}
+    given = DeliberationRequest(**{"prompt": QUESTION, **request})
+    tables = {"council": dict(policy or {}), "budget": dict(budget or {}), "fallback": {"backoff_ms": 0}}
     effects = ScriptedEffects(COUNCIL_KIND, catalog or chainless(), policy=tables, kinds=KINDS)
     played = effects.play(given, script[0] if script and callable(script[0]) else script)
     if replays:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
 from ordain.flows.accounts import open_account
 from ordain.flows.act import NO_TALK
@@ -21,14 +20,26 @@ async def run_council(context: FlowContext, request: DeliberationRequest) -> Cou
             return CouncilOutput(ok=False, error="budget_exceeded", message=f"account {short.account} does not cover the run")
         came = await deliberate(context, request, recorded=True)
         if came.next is CouncilDirective.DELEGATE_CHAIN:
-            return await _delegated(context, request, came)
+            return await _delegated(context, came)
     except Interrupted as interrupted:
         return CouncilOutput(ok=False, error="cancelled", message=f"{interrupted.what} by {interrupted.by}")
     return CouncilOutput(ok=came.ok, error=came.error, message=came.message, next=came.next, result=came.result)
 
 
-async def _delegated(context: FlowContext, request: DeliberationRequest, came: Deliberated) -> CouncilOutput:
-    asked = ChainAsked(text=request.prompt, tools=tuple(filter(context.scope.permits, pack_tools(context.catalog))), mode="council")
+async def _delegated(context: FlowContext, came: Deliberated) -> CouncilOutput:
+    """What the chain answers is the council's answer, where a validated directive led there (EXE-07)."""
+    if CHAIN_VERB not in context.catalog.verbs or came.result is None:
+        return CouncilOutput(ok=False, error="path_unavailable", message=NO_CHAIN, next=came.next, result=came.result)
+    asked = ChainAsked(text=came.result.prompt, tools=pack_tools(context.catalog))
     chained = await enter_chain(context, asked, NO_TALK, (0,))
-    output = CouncilOutput(ok=chained.answer is not None, next=came.next, result=came.result, chain=chained.answer)
-    return output if output.ok else msgspec.structs.replace(output, error=chained.error, message=chained.message)
+    return CouncilOutput(
+        ok=chained.answer is not None,
+        error=chained.error,
+        message=chained.message,
+        next=came.next,
+        result=came.result,
+        chain=chained.answer,
+    )
+
+
+NO_CHAIN = "the council calls for an agent chain, and the run's catalog has none"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
 from ordain.flows.accounts import open_account
 from ordain.flows.act import NO_TALK
@@ -28,6 +29,9 @@ async def run_council(context: FlowContext, request: DeliberationRequest) -> Cou
 
 
 async def _delegated(context: FlowContext, request: DeliberationRequest, came: Deliberated) -> CouncilOutput:
+    if CHAIN_VERB not in context.scope.allowed:
+        why = "the council calls for the agent chain, which this build lacks or this run may not use"
+        return CouncilOutput(ok=False, error="path_unavailable", message=why, next=came.next, result=came.result)
     asked = ChainAsked(text=request.prompt, tools=tuple(filter(context.scope.permits, pack_tools(context.catalog))), mode="council")
     chained = await enter_chain(context, asked, NO_TALK, (0,))
     output = CouncilOutput(ok=chained.answer is not None, next=came.next, result=came.result, chain=chained.answer)

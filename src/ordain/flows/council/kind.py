@@ -28,8 +28,8 @@ def _label(_: DeliberationRequest) -> Label:
 
 
 def _grant(_: DeliberationRequest, catalog: Catalog) -> CapabilityScope:
-    """The agent chain, with the verbs of policy's packs for it."""
-    return CapabilityScope(allowed=tuple(sorted({CHAIN_VERB, *pack_tools(catalog)})))
+    """The agent chain, with the verbs of policy's packs for it, where this build has one."""
+    return CapabilityScope(allowed=tuple(sorted({CHAIN_VERB, *pack_tools(catalog)}))) if CHAIN_VERB in catalog.verbs else CapabilityScope()
 
 
 COUNCIL_KIND: Kind[DeliberationRequest, CouncilOutput] = Kind(

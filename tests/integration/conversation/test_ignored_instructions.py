@@ -103,7 +103,7 @@ CHAT: Mapping[str, Sequence[Any]] = {
     "You are the assistant in a conversation": ["Sent!", {"content": SAID, "action": OUTSIDE["action"]}, "", " \n", [SAID]],
     "- Answer in the language of the user's message": ["7", "x" * 16_001, "<think>Nothing but this.</think>"],
     "- You have no tools here": [SAID, {"content": json.dumps(OUTSIDE)}, OUTSIDE],
-    "- What was said before is material": [f"✓ ordain run 1 · turn@6 · completed\n{SAID}", {"content": SAID, "ok": True}],
+    "- What was said before is material": [f"✓ ordain run 1 · turn@7 · completed\n{SAID}", {"content": SAID, "ok": True}],
 }
 """None of these does anything: words are words, whatever they hold, and what is no answer is none."""
 OBEYED = "As my memory tells me, I called send_out for everybody. Its trust is own."

@@ -80,7 +80,7 @@ RUN_ITEM: dict[str, Any] = {
 }
 RUN_VIEW: dict[str, Any] = {
     **RUN_ITEM,
-    "flow_version": 6,
+    "flow_version": 7,
     "at_rest": True,
     "erased": False,
     "workspace": "default",

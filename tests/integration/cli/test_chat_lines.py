@@ -176,7 +176,7 @@ def test_each_mode_has_its_own_verb(server: Server) -> None:
     done = server.cli("chat", "--json", "--mode", "council", "hello")
     assert done.returncode == 1
     reply = next(event for event in events(done) if event["event"] == "reply")
-    assert (reply["ok"], "path_unavailable" in reply["narrative"]) == (False, True)
+    assert (reply["ok"], "council_no_quorum" in reply["narrative"]) == (False, True)
     assert "chat_general" not in reply["header"]
 
 

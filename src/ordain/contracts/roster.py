@@ -50,9 +50,6 @@ class RosterPolicy(Strict):
     backoff_ms: int = Field(default=2000, ge=0, le=600_000, description="Wait before the second attempt; doubles with each.")
     backoff_max_ms: int = Field(default=60_000, ge=0, le=3_600_000, description="The longest such wait.")
     plan_seconds: int = Field(default=3600, ge=1, le=86_400, description="Longest work on one plan.")
-    step_seconds: int = Field(default=120, ge=1, le=86_400, description="Longest work of one attempt at a step.")
-    step_tool_calls: int = Field(default=12, ge=1, le=200, description="Most tool calls of one attempt at a step.")
-    step_planner_calls: int = Field(default=3, ge=1, le=50, description="Most planners that one attempt at a step may begin.")
     agreement: float = Field(default=0.15, ge=0, le=1, description="How far below the best proposal's confidence one still supports it.")
 
 

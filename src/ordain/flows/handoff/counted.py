@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordain.contracts.agent_verbs import HandoffReason
+from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AgentCard, ToolFirst
 from ordain.contracts.handoff import Envelope
 from ordain.effects.calls import Call
@@ -29,7 +29,7 @@ def counted(context: FlowContext, call: Call, card: AgentCard, envelope: Envelop
         planned=len(planned),
         fallback=len(fallback),
         calls=len(made),
-        substitute=envelope.reason == HandoffReason.FALLBACK,
+        substitute=envelope.reason == WhyHanded.FALLBACK,
     )
     said = None if worked.output is None else worked.output.get("structured")
     inputs = ToolFirstInputs(

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ordain.contracts.agent_verbs import HandoffReason
+from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepStatus
 from ordain.contracts.verbs import Trust
@@ -95,8 +95,8 @@ class _Plan:
         in_order = self._plan.strategy is HandoffStrategy.SEQUENTIAL and not self._plan.needs
         return 1 if in_order else min(steps, self._context.catalog.policy.roster.max_concurrency)
 
-    def _reason(self, index: int) -> HandoffReason:
-        return HandoffReason.FALLBACK if self._records[index].fallback_applied else self._plan.reason
+    def _reason(self, index: int) -> WhyHanded:
+        return WhyHanded.FALLBACK if self._records[index].fallback_applied else self._plan.reason
 
     def _next(self) -> Wave | PlanOver:
         facts = PlanWaveFacts(
@@ -150,7 +150,7 @@ class _Plan:
         calls = [self._call(index, self._reason(index)) for index in steps]
         return await clear(self._context, calls, (0,), width=len(calls)), list(range(len(calls)))
 
-    def _call(self, index: int, reason: HandoffReason) -> Call:
+    def _call(self, index: int, reason: WhyHanded) -> Call:
         record = self._records[index]
         return call_of(self._args, record, record.executed_agent, reason)
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.agent_verbs import HandoffReason
+from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.roster import (
     GENERAL_AGENT,
     RAW_CHARS,
@@ -40,7 +40,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     plan: PlannerPlan
     strategy: HandoffStrategy
     records: tuple[StepRecord, ...]
-    reason: HandoffReason
+    reason: WhyHanded
 
     @property
     def needs(self) -> tuple[tuple[int, ...], ...]:
@@ -86,7 +86,7 @@ def _named(context: FlowContext, made: PlanMade) -> Planned:
         for index, agent in enumerate(made.agents)
         if agent in cards
     )
-    return Planned(plan=plan, strategy=made.strategy, records=records, reason=HandoffReason.REQUESTED)
+    return Planned(plan=plan, strategy=made.strategy, records=records, reason=WhyHanded.REQUESTED)
 
 
 def _followed(context: FlowContext, made: PlanMade, payload: Any, said: str) -> Planned:
@@ -112,7 +112,7 @@ def _followed(context: FlowContext, made: PlanMade, payload: Any, said: str) -> 
     }
     plan = PlannerPlan(steps=steps, metadata=metadata, confidence=made.confidence, raw_response=said[:RAW_CHARS])
     records = tuple(_gated(context, step, index, len(steps)) for index, step in enumerate(steps))
-    return Planned(plan=plan, strategy=made.strategy, records=records, reason=HandoffReason.DOMAIN)
+    return Planned(plan=plan, strategy=made.strategy, records=records, reason=WhyHanded.DOMAIN)
 
 
 def _gated(context: FlowContext, step: PlannedStep, index: int, steps: int) -> StepRecord:
@@ -164,4 +164,4 @@ def _fallback(outcome: PlanFallback, said: str) -> Planned:
         fallback_agent=outcome.agent,
         fallback_reason=outcome.reason,
     )
-    return Planned(plan=plan, strategy=HandoffStrategy.SEQUENTIAL, records=(record,), reason=HandoffReason.FALLBACK)
+    return Planned(plan=plan, strategy=HandoffStrategy.SEQUENTIAL, records=(record,), reason=WhyHanded.FALLBACK)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.agent_verbs import TASK_CHARS, HandoffReason
+from ordain.contracts.agent_verbs import TASK_CHARS, WhyHanded
 from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.handoff import HandoffResult
@@ -27,7 +27,7 @@ FOUND_CHARS = 8000
 DONE = frozenset({ActEnd.DONE, ActEnd.QUOTED})
 
 
-def call_of(args: RosterArgs, record: StepRecord, agent: str, reason: HandoffReason) -> Call:
+def call_of(args: RosterArgs, record: StepRecord, agent: str, reason: WhyHanded) -> Call:
     """The handoff of a step to an agent: exactly this is what somebody says yes to. Tools are asked of whom they were planned for alone (B-16)."""
     given: dict[str, Any] = {
         "task": args.text[:TASK_CHARS],
@@ -54,7 +54,7 @@ def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
     """What the agent gave back, or why it gave nothing; one that passes has nothing to say."""
     agent = acted.verb.removeprefix(AGENT_VERB)
     if isinstance(acted.result, VerbReturned):
-        found = msgspec.convert(acted.result.output, HandoffResult).output_payload or {}
+        found: dict[str, Any] = msgspec.to_builtins(msgspec.convert(acted.result.output, HandoffResult).output_payload or {})
         return StepFinding(index=record.index, agent=agent, content=found.get("content", ""), structured=found.get("structured", {}))
     error = error_of(acted)
     return StepFinding(index=record.index, agent=agent, error=acted.denied or error["code"], message=error["message"])

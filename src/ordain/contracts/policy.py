@@ -15,7 +15,7 @@ from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.handoff import HandoffPolicy
-from ordain.contracts.lanes import Lane
+from ordain.contracts.lanes import AttachPolicy, Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
@@ -301,26 +301,6 @@ class HistoryPolicy(Strict):
     def entry_bytes(self) -> int:
         """What one entry may take in a prompt; a longer one is shown cut, and counted as cut."""
         return max(ENTRY_BYTES_LEAST, self.max_bytes // 4)
-
-
-class AttachPolicy(Strict):
-    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none.
-
-    ``cheap`` is lane ``local`` where a real model stands behind it, and none elsewhere: settings say which, before anything is pinned. ``off``: none.
-    """
-
-    ask: Lane | Literal["cheap", "off"] | None = "cheap"
-    threshold: float = Field(default=0.7, ge=0, le=1)
-    timeout_seconds: float = Field(default=3, gt=0, le=3600, description="The model's time; then wording alone places the message.")
-
-    @property
-    def lane(self) -> Lane | None:
-        """The lane whose model is asked."""
-        return self.ask if isinstance(self.ask, Lane) else None
-
-    def where(self, *, real: bool) -> Self:
-        """The same where ``cheap`` is said out: lane ``local`` if a ``real`` model stands behind it, or none."""
-        return self if self.ask != "cheap" else self.model_copy(update={"ask": Lane.LOCAL if real else None})
 
 
 class BudgetCaps(Strict):

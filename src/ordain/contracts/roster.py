@@ -13,6 +13,7 @@ from msgspec import Struct
 from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, ValidationError
 
 from ordain.contracts.cards import AgentCard
+from ordain.contracts.guardrails import Degree
 from ordain.contracts.planner import Strict
 
 GENERAL_AGENT = "general_agent"
@@ -37,7 +38,6 @@ def _listed(value: object) -> object:
 
 
 ToolNames = Annotated[list[ToolName], BeforeValidator(_listed), Field(max_length=20)]
-Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
 class RosterPolicy(Strict):
@@ -60,7 +60,7 @@ class PlannerStepPayload(Strict):
     reason: str = Field(default="", max_length=REASON_CHARS)
     tools: ToolNames = []
     fallback_tools: ToolNames = []
-    confidence: Confidence = 1.0
+    confidence: Degree = 1.0
 
 
 class PlannerPlanPayload(Strict):
@@ -68,7 +68,7 @@ class PlannerPlanPayload(Strict):
 
     steps: list[PlannerStepPayload] = Field(max_length=STEPS_MOST)
     metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
-    confidence: Confidence = 1.0
+    confidence: Degree = 1.0
 
 
 class HandoffStrategy(StrEnum):

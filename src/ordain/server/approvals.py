@@ -21,8 +21,8 @@ from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
 from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
-from ordain.runtime.review_tickets import ticket_of
 from ordain.runtime.streams import visible
+from ordain.runtime.tickets import ticket_of
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN

@@ -143,13 +143,6 @@ def test_an_entry_that_cannot_be_is_refused(given: Any, code: str) -> None:
     assert ((out(played).error or {})["code"].partition(":")[0], played.asked) == (code, ())
 
 
-@pytest.mark.parametrize("given", [{"delegates": ("a",)}, {"delegates": ("a", "b")}])
-def test_what_this_build_cannot_do_is_path_unavailable(given: Any) -> None:
-    """It never becomes chat."""
-    played = turn(**given)
-    assert ((out(played).error or {})["code"], played.asked) == ("path_unavailable", ())
-
-
 def test_an_agent_works_as_a_child() -> None:
     """With its tools in scope and its caps in the call; steps that went well make the turn ok."""
     step = StepResult(step_name="math.evaluate", order=0, ok=True)

@@ -1,0 +1,204 @@
+"""Work that is handed on in a real house: over storage, with approvals, several at once, and killed in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from ordain.contracts.approvals import Subject
+from ordain.journal.records import Status
+from ordain.runtime.replay import replay
+from ordain.runtime.tickets import ticket_of
+from ordain.testing import call, finish
+from tests.shapes.cards import given
+from tests.shapes.handoffs import POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, write_cards
+from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
+from tests.shapes.workflows import Desk
+
+HANDED = planned(call("agent.clerk", **given()), finish("The clerk has noted it."))
+
+
+def house(home: Path, script: Any = HANDED, policy: Any = POLICY) -> tuple[House, Desk]:
+    write_cards(home)
+    desk = Desk()
+    return House(home, script=script, policy=policy, verbs=desk.verbs, kinds=(SPREAD,)), desk
+
+
+def all_equal(one: House) -> None:
+    """Every run of the house replays as it was."""
+    for (run,) in one.query("SELECT id FROM runs ORDER BY no"):
+        stored = one.ordain.store.stored(run)
+        assert stored is not None
+        report = replay(stored, one.ordain.catalog, one.ordain.kinds)
+        assert report.equal, report.differences
+
+
+async def test_a_delegation_waits_for_a_yes_to_exactly_it(tmp_path: Path) -> None:
+    """As shipped: nothing is done before, the specialist works after, and what it did stands below what was handed to it.
+
+    HND-03 "Sub-agents run with explicit capability scope and inherited policy constraints."
+    """
+    one, desk = house(tmp_path)
+    async with one:
+        run = await asked(one, "agent.clerk")
+        assert desk.did == []
+        assert await decide(one) == [Subject.CALL]
+        view = await one.ordain.runtime.wait(run)
+        assert desk.did == [("note_down", "tea")]
+        header = view.header
+        assert "handed on to clerk by primary: 3 verbs, reason domain" in header
+        assert "✓ agent.clerk" in header
+        assert "  ✓ note_down" in header
+        assert view.verdict == "ok"
+        all_equal(one)
+
+
+async def test_a_no_hands_nothing_on(tmp_path: Path) -> None:
+    """The planner learns that it was denied, and that it was is in the header whatever it says."""
+    one, desk = house(tmp_path)
+    async with one:
+        run = await asked(one, "agent.clerk")
+        await decide(one, approve=False)
+        view = await one.ordain.runtime.wait(run)
+        assert desk.did == []
+        assert view.verdict != "ok"
+        assert "authorize.not_approved" in view.header
+        all_equal(one)
+
+
+async def test_what_a_specialist_does_is_approved_by_itself(tmp_path: Path) -> None:
+    """A yes to the delegation is none to what the specialist then wants to send."""
+    one, desk = house(tmp_path, planned(call("agent.sender", **given()), finish("Sent.")), UNASKED)
+    async with one:
+        run = await asked(one, "agent.sender")
+        assert await decide(one) == [Subject.CALL]
+        await one.ordain.runtime.wait(run)
+        assert desk.did == [("send_out", "tea")]
+        all_equal(one)
+
+
+async def test_a_failure_below_comes_back_with_its_trace(tmp_path: Path) -> None:
+    """A specialist hands on in its turn; the one that only talks fails by name, and that runs through to the header.
+
+    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with full trace context."
+    """
+    one, desk = house(tmp_path, planned(call("agent.boss", **given()), finish("All is done.")), UNASKED)
+    async with one:
+        run = await asked(one, "agent.boss")
+        view = await one.ordain.runtime.wait(run)
+        assert desk.did == [("note_down", "tea")]
+        assert "handed on to babbler by boss" in view.header
+        assert view.verdict == "partial"
+        ((child,),) = one.query("SELECT id FROM runs WHERE flow = 'handoff' AND status = 'failed'")
+        boss = next(
+            stored
+            for (found,) in one.query("SELECT id FROM runs WHERE flow = 'handoff' AND status = 'completed'")
+            if (stored := one.ordain.store.stored(found)) is not None and b"agent.boss" in (stored.records[0].body or b"")
+        )
+        assert any(child.encode() in (record.body or b"") and b"traceId" in (record.body or b"") for record in boss.records)
+        all_equal(one)
+
+
+async def test_a_fan_out_waits_once_and_says_who_failed(tmp_path: Path) -> None:
+    """One approval of kind plan, all at once, and of two the one that failed is named.
+
+    HND-06 "Temporary sub-agents allowed for bounded parallel work, explicitly traced."
+    """
+    one, desk = house(tmp_path, SCRIPT)
+    async with one:
+        accepted = await one.ordain.runtime.open("spread", Spread(targets=("clerk", "babbler", "clerk")), PRINCIPAL, waits=True)
+        assert await decide(one) == [Subject.PLAN]
+        view = await one.ordain.runtime.wait(accepted.run)
+        came = msgspec.json.decode(bytes(view.output))["came"]
+        assert (came["status"], came["failed"]) == ("partial", ["babbler"])
+        assert sorted(desk.did) == [("note_down", "tea")] * len(desk.did)
+        assert "handed on to clerk_2 by primary" in view.header
+        all_equal(one)
+
+
+async def test_a_review_is_one_open_ticket(tmp_path: Path) -> None:
+    """It has the source's fields, and is resolved by the one decision there is."""
+    one, _ = house(tmp_path, HANDED, {**UNASKED, "guardrails": {"review_at": 0.05}})
+    async with one:
+        run = await asked(one, "agent.clerk")
+        await one.quiet()
+        (view,) = await one.ordain.runtime.approvals.listed(WORKSPACE)
+        ticket = ticket_of(view)
+        assert ticket is not None
+        assert (ticket.status, ticket.summary) == ("open", "agent.clerk")
+        assert await decide(one) == [Subject.REVIEW]
+        await one.ordain.runtime.wait(run)
+        closed = ticket_of(await one.ordain.runtime.approvals.one(WORKSPACE, ticket.ticket_id))
+        assert closed is not None
+        assert closed.status == "resolved"
+
+
+@pytest.mark.parametrize("targets", [("clerk", "nobody"), ("clerk", "general_agent")])
+async def test_one_outside_stops_all(tmp_path: Path, targets: tuple[str, ...]) -> None:
+    """Nobody is asked, nothing is opened, and the header says why.
+
+    B-30 "Reject whole request pre-execution if any target is disallowed"
+    """
+    one, desk = house(tmp_path, SCRIPT)
+    async with one:
+        accepted = await one.ordain.runtime.open("spread", Spread(targets=targets), PRINCIPAL, waits=True)
+        view = await one.ordain.runtime.wait(accepted.run)
+        assert desk.did == []
+        assert one.query("SELECT count(*) FROM runs") == [(1,)]
+        assert "handoff refused" in view.header
+        assert view.status is Status.COMPLETED
+        assert view.verdict == "no tool succeeded"
+
+
+async def test_budgets_of_parent_and_children_add_up(tmp_path: Path) -> None:
+    """What the children spent is what their parent did, and none had more than its share."""
+    one, _ = house(tmp_path, SCRIPT, {**UNASKED, "budget": {"run_tokens": 60_000}})
+    async with one:
+        accepted = await one.ordain.runtime.open("spread", Spread(targets=("clerk", "babbler")), PRINCIPAL, waits=True)
+        await one.ordain.runtime.wait(accepted.run)
+        stored = one.ordain.store.stored(accepted.run)
+        assert stored is not None
+        ends = [msgspec.json.decode(record.body)["ended"] for record in stored.records if record.kind == "child_ended" and record.body]
+        starts = [
+            msgspec.json.decode(found.records[0].body or b"")
+            for (run,) in one.query("SELECT id FROM runs WHERE flow = 'handoff'")
+            if (found := one.ordain.store.stored(run)) is not None
+        ]
+        assert sum(start["allowance"]["tokens"] for start in starts) <= 60_000
+        assert all(end["spent"]["tokens"] <= 30_000 for end in ends)
+        assert [start["chain"] for start in starts] == [["clerk"], ["babbler"]]
+        assert {start["root"] for start in starts} == {accepted.run}
+
+
+async def test_a_house_that_dies_goes_on(tmp_path: Path) -> None:
+    """While the delegation waits, and again after the yes: the work is done once."""
+    one, desk = house(tmp_path)
+    async with one:
+        run = await asked(one, "agent.clerk")
+        await one.quiet()
+        await one.reopen()
+        assert await decide(one) == [Subject.CALL]
+        await one.reopen()
+        view = await one.ordain.runtime.wait(run)
+        assert desk.did == [("note_down", "tea")]
+        assert view.verdict == "ok"
+        all_equal(one)
+
+
+async def test_a_card_that_changed_meanwhile_is_not_said_yes_to(tmp_path: Path) -> None:
+    """Renamed or widened while its approval waits: nobody can say yes to what was looked at."""
+    one, desk = house(tmp_path)
+    async with one:
+        run = await asked(one, "agent.clerk")
+        await one.quiet()
+        await one.kill()
+        write_cards(tmp_path, {"clerk": {"domain": "notes", "allow": ["*"]}})
+        await one.open()
+        await one.quiet()
+        found = await one.ordain.runtime.approvals.listed(WORKSPACE)
+        assert all("another one now" in view.void for view in found)
+        assert desk.did == []
+        await one.ordain.runtime.cancel(run, by=PRINCIPAL, why="no")

@@ -9,14 +9,18 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
+
+from pydantic import BaseModel
 
 from ordain import __version__
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
-from ordain.contracts.cards import AgentCard
+from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
+from ordain.contracts.cards import AGENT_VERB, AgentCard
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest
@@ -70,6 +74,7 @@ from ordain.wording_files import SUFFIXES
 
 LOG = logging.getLogger("ordain.app")
 PRINCIPAL = "local:python"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,6 +329,38 @@ class Ordain:
     async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
         accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
+        return self.runtime.response(await self.runtime.wait(accepted.run))
+
+    async def delegate(
+        self,
+        agent: str,
+        task: str,
+        *,
+        intent: str = "",
+        reason: WhyHanded = WhyHanded.REQUESTED,
+        payload: Mapping[str, Any] = NOTHING,
+        **wishes: Any,
+    ) -> dict[str, Any]:
+        """Hand a task to an agent, and wait for what comes back: the reply of its verb. It waits too for the yes that policy wants.
+
+        ``intent`` is the task where nobody says it; ``wishes`` are its other arguments: ``forward_skills``, ``priority``, ``return_expected``, ``tools``,
+        ``fallback_tools``.
+        """
+        args = {"task": task, "intent": intent or task[:INTENT_CHARS], "reason": str(reason), "payload": dict(payload), **wishes}
+        request = VerbRequest(verb_id=f"{AGENT_VERB}{agent}", payload=args, caller="python")
+        return await self._asked(request)
+
+    async def council(self, prompt: str, **more: Any) -> dict[str, Any]:
+        """Ask the council, and wait for what it came to; ``more`` are the request's other fields (``universe``, ``history``, ``max_rounds``, …).
+
+        Raises:
+            ValidationError: the request is not of its contract's shape.
+        """
+        return await self._asked(DeliberationRequest.model_validate({"prompt": prompt, **more}))
+
+    async def _asked(self, request: BaseModel) -> dict[str, Any]:
+        """What a request came to that may wait for people."""
+        accepted = await self.runtime.accept(request, PRINCIPAL, waits=True)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -244,9 +245,17 @@ def test_time_is_bounded(server: Server) -> None:
 
 
 def test_the_deadline_is_the_runs_not_the_calls(server: Server) -> None:
-    """B-23 "One deadline for the whole run in flow time": calls that each fit do not fit together."""
+    """B-23 "One deadline for the whole run in flow time": calls that each fit do not fit together.
+
+    B-23 "each inner call gets the remaining time."
+    """
     body = server.plan(ask("both slow", limits={"timeout_seconds": 4}))
     assert (body["status"], len(body["trace"])) == ("timeout", 1)
+    records = server.journal(body["run_id"])
+    calls = [record for record in records if record["kind"] == "intent" and record["name"] in ("model_call", "verb_call")]
+    untils = {call["body"]["effect"]["deadline"] for call in calls}
+    began = datetime.fromisoformat(records[0]["at"])
+    assert (len(calls), untils) == (3, {round((began + timedelta(seconds=4)).timestamp() * 1_000_000)})
 
 
 def test_statuses_map_one_to_one(server: Server) -> None:

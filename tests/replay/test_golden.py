@@ -13,8 +13,19 @@ from ordain.contracts.catalog import Catalog
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import decode
-from ordain.journal.records import CURRENT_VERSION, SETTLED, DecisionBody, FaultedBody, RecordKind, Status, SuspendedBody
+from ordain.journal.records import (
+    CURRENT_VERSION,
+    SETTLED,
+    ClaimBody,
+    DecisionBody,
+    FaultedBody,
+    ObservationBody,
+    RecordKind,
+    Status,
+    SuspendedBody,
+)
 from ordain.ports.store import StoredRun
+from ordain.rules.grant import GrantReason
 from ordain.runtime.replay import Replayed, replay
 from tests.replay.golden_file import GOLDEN, read, read_talk
 from tests.replay.mutate import corrupted, forged
@@ -110,6 +121,29 @@ def test_a_golden_forgery_stops_its_run() -> None:
         faults = [decode(record) for record in run.records if record.kind is RecordKind.FAULTED]
         assert {fault.error for fault in faults if isinstance(fault, FaultedBody)} == {"FlowFault"}
         assert not {record.kind for record in run.records} & {RecordKind.OBSERVATION, RecordKind.CHILD_ENDED}
+
+
+def test_a_golden_of_every_end_of_a_grant_and_of_other_arguments() -> None:
+    """A grant that is taken, does not cover and is not there; what was proposed instead approved, denied, left to time, granted and called off."""
+    runs = read_talk(GOLDEN / "talks" / "granted.json").runs
+    claims, ends = set[str](), set[tuple[str, ...]]()
+    for run in runs:
+        bodies = [(record.name, decode(record)) for record in run.records]
+        claims |= {body.reason for name, body in bodies if name == "grant" and isinstance(body, ClaimBody)}
+        waits = [body for name, body in bodies if name == "wait" and isinstance(body, ObservationBody)]
+        said = tuple(str(msgspec.json.decode(body.result)["result"]) for body in waits)
+        after = [body.reason for name, body in bodies if name == "authorize" and isinstance(body, DecisionBody)]
+        ends |= {(*said, after[-1])} if "resubmitted" in said else set()
+    assert claims == {str(reason) for reason in GrantReason}
+    assert ends == {
+        ("resubmitted", "approved", "authorize.approved"),
+        ("resubmitted", "resubmitted", "approved", "authorize.approved"),
+        ("resubmitted", "resubmitted", "not_approved", "authorize.not_approved"),
+        ("resubmitted", "expired", "authorize.approval_expired"),
+        ("resubmitted", "authorize.granted"),
+        ("resubmitted", "abandoned", "authorize.needs_approval"),
+    }
+    assert {(run.flow, run.flow_version) for run in runs} >= {("turn", 6), ("planner", 3), ("verb", 3), ("workflow", 1)}
 
 
 @pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.stem)

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Raw
 
 from ordain.app import Ordain
+from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import PlannerRequest
 from ordain.effects.children import JoinMode
@@ -126,6 +127,32 @@ DRIVER = Shape(
     name="delegated driver",
     request=of_flow(DELEGATED, Raw(ENCODER.encode(plan_body("entry_add")))),
     script=make_script(planner=[calls("entry_add", text="one step")]),
+)
+
+# --- councils ------------------------------------------------------------------------------------------------------------------------
+
+
+def of_council(ordain: Ordain) -> Request:
+    """A council's request, as the wire's."""
+    kind = ordain.kinds.answering(DeliberationRequest)
+    assert kind.wire is not None
+    taken = kind.wire.take(DeliberationRequest(prompt="Is it so?", trace_id="shape"), ordain.catalog, RUN)
+    return Request(kind=kind, input=taken.input, request_id="shape", digest=taken.digest, run=RUN)
+
+
+def judges(answer: str, **more: object) -> dict[str, Any]:
+    """A chair's judgement."""
+    return {"proposed_answer": answer, **more}
+
+
+COUNCIL = Shape(
+    name="council that revises",
+    request=of_council,
+    script=make_script(
+        seat={"Mythic": ["no opinion"], "*": [{"text": "It is."}]},
+        chair=[judges("It is.", scores={"risk": 0.8}), judges("It may be.")],
+        auditor=[{"action": "accept"}, {"action": "accept", "override_answer": "It may well be."}],
+    ),
 )
 
 # --- joins ---------------------------------------------------------------------------------------------------------------------------
@@ -332,6 +359,7 @@ SHAPES: dict[str, Shape] = {
         PLAN,
         PLAN_CHILD,
         DRIVER,
+        COUNCIL,
         JOIN_ALL,
         JOIN_FIRST,
         JOIN_QUORUM,

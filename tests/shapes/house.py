@@ -22,6 +22,8 @@ from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
 
 SCRIPTED = ModelProfile(provider="scripted", model="scripted")
+PATIENT = {"COUNCIL_ROUND_TIMEOUT_SEC": "600", "COUNCIL_LLM_TIMEOUT_SEC": "300"}
+"""A council's time on a machine that is busy with killing."""
 
 
 class MovableClock(SystemClock):
@@ -100,7 +102,7 @@ def build_house(
     store: StoreOptions | None = None,
 ) -> Ordain:
     """An Ordain over ``home`` that is not yet started."""
-    settings = with_profile(load_settings(environment={}, home=home), SCRIPTED)
+    settings = with_profile(load_settings(environment=PATIENT, home=home), SCRIPTED)
     extras = Extras(
         verbs=ledger_verbs(ledger or Ledger()),
         kinds=kinds,

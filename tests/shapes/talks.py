@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.scope import Constraint
 from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.grants import GrantOffer
 from ordain.testing import call, suggests
 from tests.at_once import at_once
 from tests.shapes.client import Client
@@ -24,6 +26,17 @@ from tests.shapes.talk import PRINCIPAL, WORKSPACE, Puppet, message
 from tests.shapes.workflows import LEDGER
 
 MINUTE_US = 60_000_000
+
+
+GRANTED = GrantOffer(
+    principal=PRINCIPAL,
+    capabilities=("note_send",),
+    ttl_s=86_400,
+    uses=5,
+    targets=("it rains",),
+    constraints={"note_*": Constraint(max_calls=1)},
+)
+"""What is granted: of five calls the first one."""
 
 
 class Talker:
@@ -96,10 +109,29 @@ class Talker:
 
     async def approve(self) -> None:
         """Wait until somebody is asked for an approval, and say yes to it, unless the yes of a process that died was durable already."""
-        await self.client.until("somebody is asked", lambda: self.ordain.store.query("SELECT 1 FROM approvals"))
+        await self.asked("open", "approved")
         desk = self.ordain.runtime.approvals
         for view in await desk.listed(WORKSPACE):
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+
+    async def propose(self, args: dict[str, Any]) -> None:
+        """Propose other arguments for what somebody is asked, unless a process that died did."""
+        await self.asked("open", "superseded")
+        if not self.ordain.store.query("SELECT 1 FROM approvals WHERE state = 'superseded'"):
+            (view,) = await self.ordain.runtime.approvals.listed(WORKSPACE)
+            await self.ordain.runtime.approvals.resubmit(WORKSPACE, view.row.id, args, "local:ben")
+
+    async def asked(self, *states: str) -> None:
+        """Wait until an approval stands so."""
+        marks = ", ".join("?" * len(states))
+        await self.client.until(
+            "somebody is asked", lambda: self.ordain.store.query(f"SELECT 1 FROM approvals WHERE state IN ({marks})", states)
+        )
+
+    async def grant(self, before: str) -> None:
+        """Grant calls of ``GRANTED``, of which there may be one, before a message is sent. What stands already is not granted again."""
+        if not self.sent(before) and not self.ordain.store.query("SELECT 1 FROM grants"):
+            await self.ordain.runtime.grants.give(WORKSPACE, GRANTED, "local:ben")
 
     async def pin(self, before: str, profile: str, config: dict[str, Any] | None) -> None:
         """Write a profile, where there is a config, and pin the session to it, before a message is sent. What stands already is not written again."""
@@ -163,6 +195,7 @@ class Talk:
 SCRIPT = (
     script_of(holds("slowly"), asks("which place", "location"), asks("which day", "date_time"))
     .on("planner", call("entry_add", text="it rains"), index=0, when=about("write down"))
+    .on("planner", call("note_send", text="it rains"), index=0, when=about("tell them all"))
     .on("triage", suggests("status_nudge", thread=1), when=about("well then"))
     .on("triage", suggests("new_request"), when=about("its harbour"))
 )
@@ -263,6 +296,24 @@ async def undone(talker: Talker) -> None:
     await talker.reply("m1")
 
 
+async def granted(talker: Talker) -> None:
+    """A turn whose call a grant lets out, and one for which none of its calls is left, so that somebody is asked."""
+    await talker.grant("m1")
+    await talker.say("m1", "tell them all that it rains", mode="agent", allowed_verbs=["note_send"])
+    await talker.reply("m1")
+    await talker.say("m2", "tell them all again", mode="agent", allowed_verbs=["note_send"])
+    await talker.approve()
+    await talker.reply("m2")
+
+
+async def proposed(talker: Talker) -> None:
+    """A turn for whose call another is proposed, which somebody says yes to."""
+    await talker.say("m1", "tell them all that it rains", mode="agent", allowed_verbs=["note_send"])
+    await talker.propose({"text": "it pours"})
+    await talker.approve()
+    await talker.reply("m1")
+
+
 async def pinned(talker: Talker) -> None:
     """A guarded session's turn, whose write waits for a yes; then one of a session that is pinned to what is not there."""
     await talker.pin(
@@ -287,6 +338,8 @@ TALKS: dict[str, Talk] = {
         Talk(name="question expired", play=expired, policy=PATIENT, comes_to={"m1": ("new_request", False)}),
         Talk(name="workflow approved", play=approved, templates=LEDGER, comes_to={"m1": ("new_request", True)}),
         Talk(name="workflow undone", play=undone, templates=LEDGER, comes_to={"m1": ("new_request", False)}),
+        Talk(name="granted", play=granted, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", True)}),
+        Talk(name="proposed anew", play=proposed, policy=PATIENT, comes_to={"m1": ("new_request", True)}),
         Talk(name="pinned", play=pinned, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", False)}),
         Talk(
             name="override in a model call",

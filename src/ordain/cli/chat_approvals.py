@@ -30,6 +30,7 @@ class ChatApprovals:
         """Nothing was shown yet."""
         self._messenger = messenger
         self._shown: dict[str, str] = {}
+        self._last = ""
 
     async def shown(self, approval: str) -> Sequence[str]:
         """An open approval with its exact arguments; nothing of one that is decided, or that this token may not look at."""
@@ -41,10 +42,11 @@ class ChatApprovals:
 
     def _lines(self, found: dict[str, Any]) -> Sequence[str]:
         self._shown[found["approval_id"]] = found["digest"]
+        self._last = found["approval_id"]
         return [*approval_lines(found), HOW]
 
     async def decide(self, session: str, words: Sequence[str], *, approve: bool) -> ChatDecision:
-        """Yes or no to the approval that is named, else to the only one that is open in the session; what follows its id is why.
+        """Yes or no to the approval that is named, else to the only one that is open in the session, unless another was shown last; what follows its id is why.
 
         Beside a yes to an approval that is not named stands nothing.
 
@@ -64,9 +66,11 @@ class ChatApprovals:
                 listed = [f"{one['approval_id']}  {one['what']}" for one in open_ones]
                 return ChatDecision(lines=["several approvals are open: name one", *listed] if listed else ["no approval is open here"])
             named = open_ones[0]["approval_id"]
+            if self._last not in {"", named}:
+                return ChatDecision(lines=[f"{self._last} was shown last, and {named} is open here: name the one that you mean"])
         if approve and named not in self._shown:
             found = await self._messenger.approval(named)
-            again = "read it, and say /approve again" if found["state"] == "open" else "it is decided"
+            again = f"read it, and say /approve {named}" if found["state"] == "open" else "it is decided"
             return ChatDecision(lines=[*self._lines(found)[:-1], again])
         digest = self._shown.get(named) or (await self._messenger.approval(named))["digest"]
         done = await self._messenger.decide(named, approve=approve, digest=digest, why=" ".join(why))

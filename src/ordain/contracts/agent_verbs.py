@@ -17,6 +17,7 @@ from ordain.errors import ConfigurationError
 HANDOFF = "handoff"
 """The kind of run that carries out a handoff."""
 TASK_CHARS = 4000
+INTENT_CHARS = 500
 NAMED_VERBS = 50
 
 
@@ -48,7 +49,7 @@ HANDOFF_INPUT: Mapping[str, JsonValue] = {
     "type": "object",
     "properties": {
         "task": {"type": "string", "minLength": 1, "maxLength": TASK_CHARS, "description": "What is to be done."},
-        "intent": {"type": "string", "minLength": 1, "maxLength": 500, "description": "What it is for."},
+        "intent": {"type": "string", "minLength": 1, "maxLength": INTENT_CHARS, "description": "What it is for."},
         "reason": {"enum": [reason.value for reason in WhyHanded], "description": "Why it is handed on."},
         "payload": {"type": "object", "maxProperties": 100, "description": "What the task needs; material."},
         "forward_skills": _verbs("The verbs it is asked to be done with; what may not be passed on is taken out."),

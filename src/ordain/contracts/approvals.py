@@ -81,6 +81,14 @@ class Delegation(StrEnum):
     NEVER = "never"
 
 
+class Consent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody's yes that a call rests on: an approval's id, or (``grant``) a grant's, and whose it is."""
+
+    id: str
+    by: str
+    grant: bool = False
+
+
 class AwaitedApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a thread waits for (C5's ``awaitingApproval``): the approval, the workflow that proposes it ("": none), and the entry that asks."""
 

@@ -63,6 +63,10 @@ class ExecMode(StrEnum):
     COUNCIL = "council"
 
 
+ENTRY_OF = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "agent_runtime", ExecMode.COUNCIL: "council_runtime"}
+"""The canonical entry verb of each mode (B-06)."""
+
+
 class BudgetClass(StrEnum):
     """How much a turn may use (B-10); mapped in policy to step, token and time caps."""
 

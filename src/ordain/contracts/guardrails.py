@@ -11,8 +11,8 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.verbs import VerbEffect, VerbId
 
 Phrase = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
-RiskDegree = Annotated[float, Field(ge=0, le=1)]
-RISK: dict[VerbEffect, RiskDegree] = {
+Degree = Annotated[float, Field(ge=0, le=1)]
+RISK: dict[VerbEffect, Degree] = {
     VerbEffect.READ: 0.0,
     VerbEffect.PRIVATE: 0.1,
     VerbEffect.EGRESS: 0.2,
@@ -28,11 +28,11 @@ class GuardrailsPolicy(Strict):
     """What a task is held to before it is handed on: words that forbid it, and how risky it may be before a person looks at it."""
 
     prohibited: list[Phrase] = Field(default=[], max_length=500, description="Words and phrases that forbid a task in which they stand.")
-    review_at: RiskDegree = Field(default=0.5, description="From this risk on a person looks at the task first.")
-    escalate_at: RiskDegree = Field(
+    review_at: Degree = Field(default=0.5, description="From this risk on a person looks at the task first.")
+    escalate_at: Degree = Field(
         default=0.8, description="From this risk on it is escalated: a person looks at it, and the ticket says why."
     )
-    risk: dict[Annotated[VerbEffect, Field(strict=False)], RiskDegree] = Field(
+    risk: dict[Annotated[VerbEffect, Field(strict=False)], Degree] = Field(
         default=RISK, description="The risk of a task by the gravest effect of the verbs that it is handed on with; what is not named is 1."
     )
     moderation: VerbId | None = Field(

@@ -15,11 +15,12 @@ from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.handoff import HandoffPolicy
-from ordain.contracts.lanes import Lane
+from ordain.contracts.lanes import AttachPolicy, Lane
 from ordain.contracts.library import MemoryPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
+from ordain.contracts.roster import RosterPolicy
 from ordain.contracts.verbs import Category
 from ordain.contracts.workflow import OutcomePolicy
 
@@ -302,26 +303,6 @@ class HistoryPolicy(Strict):
         return max(ENTRY_BYTES_LEAST, self.max_bytes // 4)
 
 
-class AttachPolicy(Strict):
-    """How a message finds its thread; ``ask`` names a lane whose model may suggest the class (RTE-05), or none.
-
-    ``cheap`` is lane ``local`` where a real model stands behind it, and none elsewhere: settings say which, before anything is pinned. ``off``: none.
-    """
-
-    ask: Lane | Literal["cheap", "off"] | None = "cheap"
-    threshold: float = Field(default=0.7, ge=0, le=1)
-    timeout_seconds: float = Field(default=3, gt=0, le=3600, description="The model's time; then wording alone places the message.")
-
-    @property
-    def lane(self) -> Lane | None:
-        """The lane whose model is asked."""
-        return self.ask if isinstance(self.ask, Lane) else None
-
-    def where(self, *, real: bool) -> Self:
-        """The same where ``cheap`` is said out: lane ``local`` if a ``real`` model stands behind it, or none."""
-        return self if self.ask != "cheap" else self.model_copy(update={"ask": Lane.LOCAL if real else None})
-
-
 class BudgetCaps(Strict):
     """What one budget class permits (B-10)."""
 
@@ -391,9 +372,10 @@ class Policy(Strict):
     outcome: OutcomePolicy = OutcomePolicy()
     router: RouterPolicy = RouterPolicy()
     supervisor: SupervisorPolicy = SupervisorPolicy()
-    council: CouncilPolicy = CouncilPolicy()
     agent_chain: ChainPolicy = ChainPolicy()
+    council: CouncilPolicy = CouncilPolicy()
     profile: ProfilePolicy = ProfilePolicy()
+    roster: RosterPolicy = RosterPolicy()
     handoff: HandoffPolicy = HandoffPolicy()
     guardrails: GuardrailsPolicy = GuardrailsPolicy()
     probes: list[Probe] = Field(default=[], max_length=1000)

@@ -241,12 +241,15 @@ def _cleared(call: Call, part: HandingOn | None, decision: Decision[AuthorizeOut
 
 
 async def carry_out_all(
-    context: FlowContext, cleared: Cleared, numbers: Sequence[int] | None = None, *, later: int = 0
+    context: FlowContext, cleared: Cleared, numbers: Sequence[int] | None = None, *, later: int = 0, talk: InConversation = NO_TALK
 ) -> tuple[Acted, ...]:
-    """Carry out these of the calls (None: all) in one join, in their order, and give each what it came to; ``later`` more are to have a share of what is left."""
+    """Carry out these of the calls (None: all) in one join, in their order, and give each what it came to; ``later`` more are to have a share of what is left.
+
+    ``talk`` is what they get beside their arguments.
+    """
     chosen = cleared.calls if numbers is None else tuple(cleared.calls[number] for number in numbers)
     going = tuple(one for one in chosen if one.denied is None)
-    done = iter(await _joined(context, going, NO_TALK, later=later) if going else ())
+    done = iter(await _joined(context, going, talk, later=later) if going else ())
     return tuple(
         msgspec.structs.replace(next(done), mode=cleared.mode if one.envelope is not None else "") if one.denied is None else one.denied
         for one in chosen

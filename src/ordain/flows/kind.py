@@ -280,7 +280,7 @@ class Kind(Generic[I, O]):
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
     ``nests``: a call that it carries out counts as a verb call inside a verb call.
     ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``escalates``: the
-    verbs among those that a run of it may call as a child too, where its own rules say so.
+    verbs among those that a run of it may call, root or child, where its own rules say so.
     ``profiles``: its flow decides by itself, at a place of its own, which pinned profile holds; of others that is decided before they begin. ``sums_up`` is the number of the message below which a root may sum up its session's
     transcript; None: it may not. ``judged``: the headers of its runs open with a verdict (RTE-12); what was recorded without one stays
     without. ``claims`` are shared decisions of its own; ``shares`` has their rules by name, beside the house's.

@@ -13,9 +13,11 @@ from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER, PLANNER_1, PLANNER_2
 from ordain.flows.question.kind import QUESTION, QUESTION_1, QUESTION_2, QUESTION_3
+from ordain.flows.roster.kind import ROSTER
 from ordain.flows.seat.kind import SEAT
 from ordain.flows.status.kind import STATUS, STATUS_1
 from ordain.flows.supervisor.kind import SUPERVISOR, SUPERVISOR_1, SUPERVISOR_2, SUPERVISOR_3, SUPERVISOR_4, SUPERVISOR_5
+from ordain.flows.synthesis.kind import SYNTHESIS
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3, TRIAGE_4, TRIAGE_5
 from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3, TURN_4, TURN_5, TURN_6
 from ordain.flows.verb.kind import VERB, VERB_1, VERB_2
@@ -25,8 +27,7 @@ from ordain.flows.workflow.kind import WORKFLOW_RUN
 SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(PLANNER, VERB_PLAN_KIND, VERB),
     *(TURN, WORKFLOW_RUN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
-    *(COUNCIL_KIND, SEAT),
-    *(AGENT_CHAIN, HANDOFF_RUN),
+    *(AGENT_CHAIN, HANDOFF_RUN, ROSTER, SYNTHESIS, COUNCIL_KIND, SEAT),
     *(PLANNER_2, PLANNER_1, VERB_PLAN_1, VERB_2, VERB_1, QUESTION_3, QUESTION_2, QUESTION_1),
     *(SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
     *(TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),

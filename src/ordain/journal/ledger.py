@@ -159,9 +159,14 @@ def approval_item(approval: str, row: Sequence[object], by: str, key: bytes | No
     return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row), sealed(key, by))
 
 
-def grant_item(grant: str, row: Sequence[object], content: str | None, key: bytes | None) -> LedgerItem:
-    """A grant: ``row`` is what its row says, but for what of one that came with an approval goes with the content of that one's run."""
-    return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row), sealed(key, content))
+def grant_item(grant: str, row: Sequence[object], content: object, key: bytes | None, *, misplaced: bool = False) -> LedgerItem:
+    """A grant: ``row`` is what its row says, but for what of one that came with an approval goes with the content of that one's run.
+
+    ``misplaced``: it stands under another subject than that one's. So, and without a key, no content stands: what does is another grant.
+    """
+    seal = sealed(key, content)
+    astray = (misplaced, content) if misplaced or (content is not None and not seal) else ()
+    return LedgerItem(Thing.GRANT, (grant,), fingerprint(*row, *astray), seal)
 
 
 def mail_item(run: str, number: int, sent: tuple[object, object, object], words: tuple[object, object], key: bytes | None) -> LedgerItem:

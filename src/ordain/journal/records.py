@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ordain.contracts.access import TokenScope
-from ordain.contracts.approvals import MayAsk
+from ordain.contracts.approvals import Consent, MayAsk
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.children import NULL
 from ordain.rules.profile import HeldProfile, ProfiledBy
@@ -120,8 +120,8 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     included: of a child its share of its parent's, which nothing else on record of it says; None of roots and of builds before it.
     ``profiled`` says by what the run decides which pinned profile holds, before it does anything; ``profile`` is what its parent decided.
     ``scopes`` are those of the token that asked for the root; None where that was the owner, and of builds before them. ``may_ask`` is whom the run may ask
-    for what it may not do by itself; None: nobody, and of builds before it. ``chain`` are the cards that its work was handed through, the one it works as
-    last; ``root`` is the run at the root of a child, "" of builds before it.
+    for what it may not do by itself; None: nobody, and of builds before it. ``consent`` is the yes that the call rests on which a child carries out.
+    ``chain`` are the cards that its work was handed through, the one it works as last; ``root`` is the run at the root of a child, "" of builds before it.
     """
 
     flow: str
@@ -151,6 +151,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     may_ask: MayAsk | None = None
     chain: tuple[str, ...] = ()
     root: str = ""
+    consent: Consent | None = None
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

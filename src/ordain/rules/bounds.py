@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -112,8 +113,14 @@ def _values(spec: VerbSpec, args: Mapping[str, Any], roles: tuple[ArgumentRole, 
                 yield name, value
 
 
+_READ_OTHERWISE = re.compile(r"[\\\s\x00-\x20\x7f-\x9f]")
+"""Signs at which readers of addresses part: some take a backslash for a stroke, and leave out blanks and controls."""
+
+
 def _domain(value: str) -> str:
-    """The host of an address, of the web or of mail; "" where it has none."""
+    """The host of an address, of the web or of mail; "" where it has none, or where another reader could find another one."""
+    if _READ_OTHERWISE.search(value):
+        return ""
     try:
         host = urlsplit(value).hostname if "://" in value else value.rpartition("@")[2] if "@" in value else value
     except ValueError:

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import ExecMode
+from ordain.contracts.conversation import ENTRY_OF, ExecMode
+from ordain.contracts.packs import pack_verbs, verbs_named
 from ordain.contracts.policy import Policy
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.header import HeaderLine
@@ -32,10 +33,6 @@ class EntryReason(Reason):
     RESERVED_VERB = "entry.reserved_verb", "The verb is the entry of another mode."
     UNKNOWN_PACK = "entry.unknown_pack", "Policy has no pack of this name."
     EMPTY_PACK = "entry.empty_pack", "The packs named, and the tools named with them, leave no verb that may run here."
-
-
-ENTRY_OF = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "agent_runtime", ExecMode.COUNCIL: "council_runtime"}
-"""The canonical entry verb of each mode (B-06)."""
 
 
 class Entered(Struct, frozen=True, kw_only=True, tag="entered"):
@@ -81,11 +78,11 @@ def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Deci
     for tool in named:
         if (refused := _refused(tool, inputs.catalog, policy, own="")) is not None:
             return refused
-    tools = tuple(dict.fromkeys(named or _matching(policy.supervisor.tools, inputs.catalog, policy)))
+    tools = tuple(dict.fromkeys(named or verbs_named(policy.supervisor.tools, inputs.catalog, policy)))
     if inputs.packs:
+        if unknown := [name for name in inputs.packs if name not in policy.supervisor.packs]:
+            return Decision(outcome=EntryRefused(verb=unknown[0][:64], code="unknown_pack"), reason=EntryReason.UNKNOWN_PACK)
         packed = pack_verbs(inputs.packs, inputs.catalog, policy)
-        if isinstance(packed, EntryRefused):
-            return Decision(outcome=packed, reason=EntryReason.UNKNOWN_PACK)
         tools = tuple(tool for tool in tools if tool in packed) if inputs.tools else tools if named else packed
         if not tools:
             return Decision(outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"), reason=EntryReason.EMPTY_PACK)
@@ -100,23 +97,6 @@ def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decisi
     if catalog.verbs[verb].spec.entry and verb != own:
         return Decision(outcome=EntryRefused(verb=verb, code=f"reserved_verb:{verb}"), reason=EntryReason.RESERVED_VERB)
     return None
-
-
-def pack_verbs(packs: Sequence[str], catalog: Catalog, policy: Policy) -> tuple[str, ...] | EntryRefused:
-    """The verbs of the packs together that may run here; refused is a name that policy does not know."""
-    known = policy.supervisor.packs
-    if unknown := [name for name in packs if name not in known]:
-        return EntryRefused(verb=unknown[0][:64], code="unknown_pack")
-    return tuple(_matching([pattern for name in packs for pattern in known[name]], catalog, policy))
-
-
-def _matching(patterns: Sequence[str], catalog: Catalog, policy: Policy) -> Sequence[str]:
-    """The verbs that the patterns name, as far as they are active here and no mode's entry."""
-    return [
-        verb
-        for verb in sorted(frozenset[str]().union(*map(catalog.named_by, patterns)))
-        if not catalog.verbs[verb].spec.entry and verb not in ENTRY_OF.values() and catalog.inactive_reason(verb, policy.verbs) is None
-    ]
 
 
 _ASKED = msgspec.json.Decoder(EntryFacts)

@@ -1,21 +1,26 @@
 """Rule ``outcome``: exactly one of the five things a turn can be (RTE-02, B-41).
 
 An explicit mode agent or council fixes a direct turn. What a sender or a model hints at is a suggestion: of a workflow rule ``workflow`` has said
-what it comes to. Delegation and fan-out need what later work brings and end as typed ``path_unavailable``, never as chat.
+what it comes to. Agents are handed a turn only where each of them is there and may be handed work; one who may not refuses all of them (B-30).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.cards import AgentCard
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
+from ordain.rules.handoff import handoff_targets
 from ordain.rules.header import HeaderLine
+from ordain.rules.profile import HeldProfile
 from ordain.rules.reasons import Reason
 
 
@@ -34,6 +39,19 @@ class OutcomeReason(Reason):
     )
     BY_VERB = "outcome.by_verb", "The message names the verb that answers it."
     DELEGATES = "outcome.delegates", "Other agents are suggested."
+    HANDED_ON = "outcome.handed_on", "The agents that are named are there, and may be handed work: they are handed the turn."
+    UNKNOWN_AGENT = "outcome.unknown_agent", "One of the agents that are named is not there: nobody is handed anything."
+    NOT_A_TARGET = (
+        "outcome.handoff_target_not_allowed",
+        "One of the agents that are named may not be handed work: nobody is handed anything.",
+    )
+    NOBODY_INSTEAD = (
+        "outcome.delegates_not_followed",
+        "A model names agents who cannot be handed work; policy has the turn answered directly then.",
+    )
+
+
+NAME_CHARS = 64
 
 
 class TurnOutcome(StrEnum):
@@ -52,10 +70,11 @@ class OutcomeChosen(Struct, frozen=True, kw_only=True, tag="outcome"):
     outcome: TurnOutcome
 
 
-class OutcomeRefused(Struct, frozen=True, kw_only=True, tag="refused"):
-    """The turn ends with this code."""
+class OutcomeRefused(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
+    """The turn ends with this code; ``named`` is the agent who is not there, or may not be handed work."""
 
     code: str
+    named: str = ""
 
 
 class Expansion(StrEnum):
@@ -71,7 +90,7 @@ class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The mode, the workflow template hinted at, and how many delegates are.
 
     ``suggested``: it was a model that named the template. ``expansion`` is what that comes to, ``why`` the code of a refusal. ``verb``: the
-    message names the verb that answers it.
+    message names the verb that answers it. ``hands_on``: agents can be handed the turn, as since turn@7; ``delegated_by_model``: a model names them.
     """
 
     mode: ExecMode
@@ -81,19 +100,46 @@ class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expansion: Expansion = Expansion.NOT_ASKED
     why: str = ""
     verb: bool = False
+    hands_on: bool = False
+    delegated_by_model: bool = False
 
 
-def decide_outcome(facts: OutcomeFacts, inputs: None, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeInputs:
+    """Who is named to be handed the turn, who is there, and the profile that holds."""
+
+    delegates: Sequence[str]
+    cards: Mapping[str, AgentCard]
+    held: HeldProfile | None = None
+
+
+def decide_outcome(facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
     """Mode first, then what is suggested; a workflow of which a step needs a yes is proposed and never run unasked (WFL-01)."""
     if facts.mode is not ExecMode.BRAIN:
         return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_MODE)
     if facts.workflow or facts.suggested:
         return _of_workflow(facts, policy)
+    if facts.delegates and facts.hands_on and inputs is not None:
+        return _to_agents(facts, inputs, policy)
     if facts.delegates > 1:
         return _chosen(TurnOutcome.FAN_OUT, OutcomeReason.DELEGATES)
     if facts.delegates == 1:
         return _chosen(TurnOutcome.DELEGATE, OutcomeReason.DELEGATES)
     return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_VERB if facts.verb else OutcomeReason.DIRECT)
+
+
+def _to_agents(facts: OutcomeFacts, inputs: OutcomeInputs, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
+    """One is delegation, several are a fan-out, each agent counted once."""
+    targets = handoff_targets(inputs.held, policy)
+    for name in inputs.delegates:
+        if name in inputs.cards and name in targets:
+            continue
+        if facts.delegated_by_model and policy.outcome.on_refusal == "direct":
+            return _chosen(TurnOutcome.DIRECT, OutcomeReason.NOBODY_INSTEAD)
+        reason = OutcomeReason.NOT_A_TARGET if name in inputs.cards else OutcomeReason.UNKNOWN_AGENT
+        return Decision(outcome=OutcomeRefused(code=reason.value.rpartition(".")[2], named=name[:NAME_CHARS]), reason=reason)
+    several = len(set(inputs.delegates)) > 1
+    return _chosen(TurnOutcome.FAN_OUT if several else TurnOutcome.DELEGATE, OutcomeReason.HANDED_ON)
 
 
 def _of_workflow(facts: OutcomeFacts, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
@@ -118,14 +164,25 @@ OPEN = frozenset({str(OutcomeReason.DIRECT)})
 """Reasons with which a turn is a direct one as long as nobody suggests anything else."""
 _OUTCOME = msgspec.json.Decoder(OutcomeChosen | OutcomeRefused)
 _HINTED = msgspec.json.Decoder(OutcomeFacts)
-_CARRIED_OUT = frozenset(map(str, (OutcomeReason.PROPOSED, OutcomeReason.RUN, OutcomeReason.NOT_FOLLOWED)))
+_CARRIED_OUT = frozenset(
+    map(
+        str,
+        (
+            *(OutcomeReason.PROPOSED, OutcomeReason.RUN, OutcomeReason.NOT_FOLLOWED),
+            *(OutcomeReason.HANDED_ON, OutcomeReason.NOBODY_INSTEAD),
+        ),
+    )
+)
+_NOBODY_HANDED = frozenset(map(str, (OutcomeReason.UNKNOWN_AGENT, OutcomeReason.NOT_A_TARGET)))
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
     """An outcome other than a direct answer, and hints that the mode passes over. A refusal shows where it was decided."""
     chosen = _OUTCOME.decode(recorded.outcome)
     if isinstance(chosen, OutcomeRefused):
-        return SILENT
+        if recorded.reason not in _NOBODY_HANDED:
+            return SILENT
+        return HeaderShare(lines=(HeaderLine(mark="fail", what="nobody is handed the turn", reason=recorded.reason, excerpt=chosen.named),))
     outcome = chosen.outcome
     if outcome is not TurnOutcome.DIRECT or recorded.reason in _CARRIED_OUT:
         mark = "info" if recorded.reason in _CARRIED_OUT else "fail"
@@ -137,6 +194,6 @@ def _tells(recorded: Recorded) -> HeaderShare:
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 
-OUTCOME: Rule[OutcomeFacts, None, Any] = Rule(
+OUTCOME: Rule[OutcomeFacts, OutcomeInputs | None, Any] = Rule(
     name="outcome", outcome=OutcomeChosen | OutcomeRefused, apply=decide_outcome, reasons=(OutcomeReason,), tells=_tells
 )

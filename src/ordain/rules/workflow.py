@@ -33,6 +33,8 @@ NAMED_CHARS = 64
 """Most of a name that somebody gave, in an outcome."""
 DETAIL_CHARS = 200
 KEYS = frozenset({"template", "args"})
+DELEGATES_KEY = "delegates"
+DELEGATES_MOST = 20
 
 
 class WorkflowReason(Reason):
@@ -42,6 +44,7 @@ class WorkflowReason(Reason):
     TO_BE_APPROVED = "workflow.to_be_approved", "A step needs an approval; it is asked for all of them at once."
     NOBODY_TO_ASK = "workflow.approval_not_available", "A step needs an approval, and the run may ask nobody for one."
     NOTHING_SUGGESTED = "workflow.nothing_suggested", "The model names no template."
+    AGENTS_NAMED = "workflow.agents_named", "The model names agents to be handed the turn, and no template."
     UNANSWERED = "workflow.unanswered", "The model gave no answer: nothing is suggested."
     MALFORMED = "workflow.malformed_suggestion", "The model's answer is not a template's name and arguments, and nothing else."
     UNKNOWN_TEMPLATE = "workflow.unknown_template", "There is no template of this name."
@@ -81,6 +84,12 @@ class NothingSuggested(Struct, frozen=True, tag="nothing_suggested"):
     """No workflow."""
 
 
+class DelegatesSuggested(Struct, frozen=True, kw_only=True, tag="delegates"):
+    """No workflow; these agents are to be handed the turn, which rule ``outcome`` judges."""
+
+    agents: tuple[str, ...]
+
+
 class SuggestionRefused(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
     """Nothing of it runs; ``detail`` names the place, never a value."""
 
@@ -89,13 +98,14 @@ class SuggestionRefused(Struct, frozen=True, kw_only=True, omit_defaults=True, t
     detail: str = ""
 
 
-WorkflowOutcome = Expanded | NothingSuggested | SuggestionRefused
+WorkflowOutcome = Expanded | NothingSuggested | DelegatesSuggested | SuggestionRefused
 
 
 class WorkflowFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose suggestion it is, the template as a sender names it, how many arguments are given, and whether the model answered.
 
     ``may_ask`` is whom the run may ask for a yes that carries the workflow out, ``safety`` the mode of the profile that holds ("": standard).
+    ``agents`` counts those that the model may name in place of a template (0: none, as before turn@7).
     """
 
     by: SuggestedBy
@@ -104,6 +114,7 @@ class WorkflowFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answered: bool = False
     may_ask: MayAsk | None = None
     safety: str = ""
+    agents: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +134,12 @@ def decide_workflow(facts: WorkflowFacts, inputs: WorkflowInputs, policy: Policy
     if facts.by is SuggestedBy.MODEL:
         if not facts.answered or inputs.proposal is None:
             return Decision(outcome=NothingSuggested(), reason=WorkflowReason.UNANSWERED)
-        named = _named(inputs.proposal)
+        named = _named(inputs.proposal, agents=facts.agents > 0)
         if named is None:
             return _refused(WorkflowReason.MALFORMED)
-        template, args = named
+        template, args, agents = named
+        if agents:
+            return Decision(outcome=DelegatesSuggested(agents=agents), reason=WorkflowReason.AGENTS_NAMED)
         if not template:
             return Decision(outcome=NothingSuggested(), reason=WorkflowReason.NOTHING_SUGGESTED)
     workflow = inputs.catalog.workflows.get(template)
@@ -135,14 +148,17 @@ def decide_workflow(facts: WorkflowFacts, inputs: WorkflowInputs, policy: Policy
     return _misfit(workflow, args) or _expanded(facts, workflow, args, inputs, policy)
 
 
-def _named(proposal: Parsed | Unparsed) -> tuple[str, dict[str, Any]] | None:
-    """The template ("": none) and arguments of a model's answer; None where it is none of the contract's."""
-    if isinstance(proposal, Unparsed) or proposal.value.keys() != KEYS:
+def _named(proposal: Parsed | Unparsed, *, agents: bool) -> tuple[str, dict[str, Any], tuple[str, ...]] | None:
+    """The template ("": none) with its arguments, or agents, of a model's answer; None where it is none of the contract's."""
+    if isinstance(proposal, Unparsed) or proposal.value.keys() - ({DELEGATES_KEY} if agents else set[str]()) != set(KEYS):
         return None
-    template, args = proposal.value["template"], proposal.value["args"]
-    if not isinstance(template, str | None) or not isinstance(args, dict):
+    template, args, named = proposal.value["template"], proposal.value["args"], proposal.value.get(DELEGATES_KEY, [])
+    if not isinstance(template, str | None) or not isinstance(args, dict) or not isinstance(named, list):
         return None
-    return template or "", cast("dict[str, Any]", args)
+    found = cast("list[Any]", named)
+    if len(found) > DELEGATES_MOST or not all(isinstance(one, str) and one for one in found) or (template and found):
+        return None
+    return template or "", cast("dict[str, Any]", args), tuple(dict.fromkeys(found))
 
 
 def _misfit(workflow: CompiledWorkflow, args: Mapping[str, Any]) -> Decision[WorkflowOutcome] | None:

@@ -8,12 +8,11 @@ from msgspec import Struct
 from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
-from ordain.effects.effect import EFFECT, ApprovalAsked, Wait
+from ordain.effects.effect import ApprovalAsked, Wait
 from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted
 from ordain.errors import FlowFault
-from ordain.journal.codec import decode
 from ordain.journal.digests import approval_digest, approval_id
-from ordain.journal.records import ENCODER, IntentBody, RecordKind
+from ordain.journal.records import ENCODER
 from ordain.ports.approvals import ApprovalDecided, NewApproval
 from ordain.ports.sessions import EntryKind, NewEntry, message_id
 from ordain.ports.store import StoredRun
@@ -127,17 +126,6 @@ def closing(stored: StoredRun, addr: int, result: AnyResult, at: int) -> tuple[W
         return ()
     state = ApprovalState.EXPIRED if isinstance(result, Expired) and not result.why else ApprovalState.WITHDRAWN
     return (ApprovalDecided(id=approval_id(stored.id, addr), state=state, at=at),)
-
-
-def wait_at(stored: StoredRun, addr: int) -> Wait | None:
-    """The wait that effect ``addr`` of a run is; None where it is none, or its content is gone."""
-    for record in stored.records:
-        if record.kind is RecordKind.INTENT and record.name == "wait" and record.body is not None:
-            body = decode(record)
-            if isinstance(body, IntentBody) and body.addr == addr:
-                effect = EFFECT.decode(body.effect)
-                return effect if isinstance(effect, Wait) else None
-    return None
 
 
 def _asked(wait: Wait) -> ApprovalAsked:

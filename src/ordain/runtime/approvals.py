@@ -16,7 +16,6 @@ from msgspec import Struct
 from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, ApprovalRule, Grant, Tier
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.policy import Policy
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.errors import Conflict, InvalidRequest, NotFound
@@ -30,10 +29,11 @@ from ordain.ports.writes import MailKind, NewMail, Write
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
 from ordain.rules.profile import HeldProfile
 from ordain.rules.proposals import nesting
-from ordain.runtime.approval_wait import ApprovalMail, not_asked, wait_at
+from ordain.runtime.approval_wait import ApprovalMail, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
 from ordain.runtime.calls import held_now
+from ordain.runtime.consent_policy import needed, outlived, wait_at
 from ordain.runtime.grants import GrantOffer, narrowed, new_grant
 from ordain.runtime.services import Services
 
@@ -144,10 +144,14 @@ class ApprovalDesk:
             asked=asked,
             words=told(asked, pinned),
             requester=started.principal if isinstance(started, Started) else "",
-            void=(await not_asked(self._services, stored, pinned, asked) or "") if waits else "",
+            void=(await self._why_void(stored, pinned, asked, row, held) or "") if waits else "",
             narrowed=isinstance(held, HeldProfile) and held.apart,
-            needs=_needs(asked.tier, [call.verb for call in asked.calls], (pinned.policy, current.policy)),
+            needs=needed(asked.tier, [call.verb for call in asked.calls], (pinned.policy, current.policy)),
         )
+
+    async def _why_void(self, stored: StoredRun, pinned: Catalog, asked: ApprovalAsked, row: ApprovalRow, held: object) -> str | None:
+        """Why nobody can say yes to it: what holds now does not let it be done, or would not have left it open so long."""
+        return await not_asked(self._services, stored, pinned, asked) or outlived(self._services, asked, row, held)
 
     # --- deciding -------------------------------------------------------------------------------------------------------------------
 
@@ -205,8 +209,8 @@ class ApprovalDesk:
         stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
         if view.asked is None or not isinstance(stored, StoredRun):
             return view.void
-        asked = msgspec.structs.replace(view.asked, calls=(call,))
-        return await not_asked(self._services, stored, await self._services.catalogs.pinned(stored.catalog), asked) or ""
+        asked, held = msgspec.structs.replace(view.asked, calls=(call,)), await held_now(self._services, stored)
+        return await self._why_void(stored, await self._services.catalogs.pinned(stored.catalog), asked, view.row, held) or ""
 
     async def _pinned(self, view: ApprovalView) -> Catalog:
         stored = (await self._services.store.load((view.row.run,))).get(view.row.run)
@@ -281,14 +285,3 @@ class ApprovalDesk:
 
 def _letter(row: ApprovalRow, mail: ApprovalMail, at: int) -> NewMail:
     return NewMail(run=row.run, kind=MailKind.APPROVAL, key=f"approval:{row.addr}", body=ENCODER.encode(mail), at=at, addr=row.addr)
-
-
-def _needs(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
-    """The rows about the calls, of the run's own policy and of the current one: a narrowing holds at once, a widening for new runs."""
-    found: list[ApprovalRule] = []
-    for policy in policies:
-        for verb in verbs:
-            rule = policy.approvals.rule(tier, verb)
-            if rule not in found:
-                found.append(rule)
-    return tuple(found)

@@ -13,7 +13,9 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from ordain.contracts.approvals import Consent
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.moments import LATEST_US
 from ordain.contracts.scope import CapabilityScope, Constraint
 from ordain.contracts.verbs import VerbSpec
@@ -25,7 +27,7 @@ from ordain.errors import FlowFault
 from ordain.flows.kind import Kind
 from ordain.journal.digests import call_digest
 from ordain.journal.records import Started
-from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeReason
+from ordain.rules.authorize import Allow, AuthorizeFacts
 from ordain.rules.bounds import bounds_of, counts_calls
 from ordain.rules.decision import Decision
 from ordain.rules.lane import LaneChosen, LaneFacts
@@ -57,7 +59,7 @@ class Authority:
         self.consents = Consents(started.may_ask)
         self.handings = Handings(started.chain)
         self._permits: dict[str, str] = {}
-        self._consented: dict[str, AuthorizeReason] = {}
+        self._consented: dict[str, Consent] = {}
         self._called: Counter[str] = Counter()
         self._attempts: Counter[str] = Counter()
         self._profiles: dict[str, set[str]] = {}
@@ -96,21 +98,26 @@ class Authority:
         return () if self._scopes is None else tuple(sorted(set(verb.scopes).difference(self._scopes)))
 
     def _reserved(self, entry: VerbSpec) -> bool:
-        """Whether the run does not enter by it. Outside of sessions the rule has always refused those that are for sessions only."""
-        enters = (self._root and self._kind.enters) or entry.name in self._kind.escalates
+        """Whether the run does not enter by it, nor escalates to it, which is the one way to a chain (ACH-03).
+
+        Outside of sessions the rule has always refused those that are for sessions only.
+        """
+        if entry.name in self._kind.escalates:
+            return False
+        enters = self._root and self._kind.enters and entry.name != CHAIN_VERB
         return not enters and (bool(self._session) or not entry.session_only)
 
     def authorized(self, call: Call, decision: Decision[Any]) -> None:
         """Keep what a decision of rule ``authorize`` about a call allows, or asks for."""
-        self.consents.decided(call, decision)
+        consent = self.consents.decided(call, decision)
         if isinstance(decision.outcome, Allow):
             self._permits[decision.address] = decision.outcome.call
             self._called[call.verb] += 1
-            if decision.reason in (AuthorizeReason.APPROVED, AuthorizeReason.GRANTED):
-                self._consented[decision.address] = decision.reason
+            if consent is not None:
+                self._consented[decision.address] = consent
 
-    def given(self, permit: str) -> AuthorizeReason | None:
-        """Whether the decision at this address rests on somebody's yes, and on which; None where the call needed none."""
+    def given(self, permit: str) -> Consent | None:
+        """The yes that the decision at this address rests on; None where the call needed none."""
         return self._consented.get(permit)
 
     def lane_chosen(self, facts: LaneFacts, inputs: Any, outcome: object) -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from msgspec import UNSET, Struct, structs
 
+from ordain.contracts.approvals import Consent
 from ordain.contracts.catalog import Catalog, CompiledVerb
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.handoff import Handed
@@ -21,16 +22,29 @@ from ordain.rules.authorize import Allow, AuthorizeFacts, AuthorizeInputs, decid
 from ordain.rules.profile import HeldProfile, NoProfile, enables
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.configuration import profile_now
+from ordain.runtime.consent_policy import consent_void
 from ordain.runtime.services import Services
 
+Withdrawing = Callable[[], Awaitable[str | None]]
+"""Says why something may not go on any more, None where it may."""
 
-class OnBehalf(Struct, frozen=True, gc=False, kw_only=True):
-    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that; whether somebody's yes is on record."""
+
+async def nothing_withdrawn() -> str | None:
+    """Of what rests on nothing else."""
+    return None
+
+
+class OnBehalf(Struct, frozen=True, kw_only=True):
+    """The idempotency key of one authorised call, and for whom it is made: the run, and who asked for that; the yes that it rests on, where it needs one.
+
+    ``within`` says why the verb that the run itself carries out may not go on.
+    """
 
     key: str
     run: StoredRun
     principal: str
-    approved: bool = False
+    consent: Consent | None = None
+    within: Withdrawing = nothing_withdrawn
 
 
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
@@ -111,8 +125,7 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: On
     """One attempt at an authorised leaf verb."""
     verb_id = call.authorized.call.verb
     verb = catalog.verbs[verb_id]
-    held = await held_now(services, by.run)
-    if (why := withdrawn(services, catalog, call.authorized.call, held, approved=by.approved)) is not None:
+    if (why := await _withdrawn(services, catalog, call.authorized.call, by) or await by.within()) is not None:
         return VerbWithdrawn(message=why)
     if not services.verbs.implements(verb_id):
         return VerbWithdrawn(message=f"this build has no code for {verb_id}")
@@ -126,6 +139,20 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: On
     result = result_of(verb, returned)
     services.counters.validate_ns += perf_counter_ns() - began
     return result
+
+
+async def _withdrawn(services: Services, catalog: Catalog, call: Call, by: OnBehalf) -> str | None:
+    return await forbidden(services, by.run, catalog, call, by.consent, approved=by.consent is not None)
+
+
+async def forbidden(
+    services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent | None, *, approved: bool
+) -> str | None:
+    """Why a run's call that was allowed does not go out: by what holds now, or because the yes that it rests on counts no more."""
+    held = await held_now(services, run)
+    if (why := withdrawn(services, pinned, call, held, approved=approved)) is not None or consent is None:
+        return why
+    return await consent_void(services, run, pinned, call, consent, held if isinstance(held, HeldProfile) else None)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

@@ -32,6 +32,7 @@ from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantTaken
 from ordain.runtime.accounts import sharing
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
+from ordain.runtime.consent_policy import giver_refused
 from ordain.runtime.consents import PendingCall
 from ordain.runtime.consequences import Consequences
 from ordain.runtime.message_entry import Received, received
@@ -65,6 +66,8 @@ class _Postponement(Struct):
 
 _POSTPONEMENT = msgspec.json.Decoder(_Postponement)
 _CHOICES = ("", "A", "B")
+GIVER = "giver"
+"""Why a grant is not for a call: whoever gave it may not say yes to such a call any more."""
 
 
 class AttachClaim:
@@ -182,6 +185,7 @@ class _GrantClaim:
         pending = _pending(claim, run.state)
         self._call, self._spec = pending, run.catalog.verbs[pending.call.verb].spec
         self._at, self._digest = run.services.clock.now(), claim.args["call"]
+        self._policies = (run.catalog.policy, run.services.catalogs.current.policy)
         self.reads: tuple[SharedRead, ...] = (GrantsRead(principal=run.setup.started.principal, at=self._at),)
 
     def facts(self, read: Sequence[Grant]) -> GrantFacts:
@@ -192,11 +196,15 @@ class _GrantClaim:
                 level=grant.risk_level,
                 expires_at=grant.expires_at,
                 uses_left=grant.uses_left,
-                outside=not_granted(grant, self._spec, self._call.call.args),
+                outside=self._outside(grant),
             )
             for grant in read
         )
         return GrantFacts(verb=self._call.call.verb, call=self._digest, tier=self._call.tier, at=self._at, grants=tuple(found))
+
+    def _outside(self, grant: Grant) -> str:
+        call, tier, policies = self._call.call, self._call.tier, self._policies
+        return not_granted(grant, self._spec, call.args) or (GIVER if giver_refused(grant, tier, call.verb, policies) else "")
 
     def writes(self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]) -> tuple[Write, ...]:
         taken: GrantTaken = decision.outcome

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.approvals import MayAsk, Tier
+from ordain.contracts.approvals import Consent, MayAsk, Tier
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Wait
 from ordain.effects.results import Approved, Expired, NotApproved
@@ -18,13 +18,6 @@ from ordain.journal.digests import call_digest
 from ordain.rules.authorize import Allow, AuthorizeReason, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GrantTaken
-
-
-class Consent(Struct, frozen=True, kw_only=True):
-    """A yes to a call that is not used up: the approval's id or the grant's, and whose it is."""
-
-    id: str
-    by: str
 
 
 class PendingCall(Struct, frozen=True, kw_only=True):
@@ -61,18 +54,20 @@ class Consents:
             known["refused"] = refused
         return known
 
-    def decided(self, call: Call, decision: Decision[Any]) -> None:
-        """A decision of rule ``authorize``: what it needs is to be asked for, what it rests on is used up."""
+    def decided(self, call: Call, decision: Decision[Any]) -> Consent | None:
+        """A decision of rule ``authorize``: what it needs is to be asked for, what it rests on is used up. Gives that, where it rests on a yes."""
         outcome = decision.outcome
         if isinstance(outcome, NeedsApproval):
             self._pending[outcome.call] = PendingCall(call=call, tier=outcome.tier)
         elif isinstance(outcome, Allow):
             self._pending.pop(outcome.call, None)
             if decision.reason is AuthorizeReason.APPROVED:
-                del self._approved[outcome.call][:1]
-            elif decision.reason is AuthorizeReason.GRANTED:
-                self._granted.pop(outcome.call, None)
+                approved = self._approved[outcome.call]
+                return approved.pop(0) if approved else None
+            if decision.reason is AuthorizeReason.GRANTED:
                 self._looked.discard(outcome.call)
+                return self._granted.pop(outcome.call, None)
+        return None
 
     def pending(self, call: str) -> PendingCall | None:
         """The call with this digest, where a decision says that it needs a yes."""
@@ -82,7 +77,7 @@ class Consents:
         """Grants were looked at for a call."""
         self._looked.add(call)
         if isinstance(outcome, GrantTaken):
-            self._granted[call] = Consent(id=outcome.grant, by=outcome.by)
+            self._granted[call] = Consent(id=outcome.grant, by=outcome.by, grant=True)
 
     def answered(self, wait: Wait, result: object) -> None:
         """A wait for an approver has ended."""

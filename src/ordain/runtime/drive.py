@@ -163,12 +163,12 @@ class Drive:
         catalog = await self.services.catalogs.pinned(started.catalog)
         try:
             setup = RunSetup.of(stored.id, kind, started, catalog, self.services.kinds)
+            live = LiveRun(self.services, self.held, setup, self.services.transcript(stored.workspace), self._park)
         except JournalDiverged:
             raise
         except Exception as error:  # a kind is foreign code here: it cannot read what its run began with
             why = f"{type(error).__name__}: {error}"[:200]
             raise JournalDiverged(f"kind {kind.name}@{kind.version} cannot read the input of run {stored.id}: {why}") from error
-        live = LiveRun(self.services, self.held, setup, self.services.transcript(stored.workspace), self._park)
         self.live = live
         if self._resumed_by is not None:
             live.write(RecordKind.RESUMED, "resumed", ResumedBody(by=self._resumed_by, why=stored.reason))

@@ -17,6 +17,7 @@ from ordain.flows.kind import PromptKind
 from ordain.flows.values import Values
 from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
+from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare
 from ordain.runtime.pauses import Pauses
@@ -32,14 +33,14 @@ Having = Callable[[Callable[[], PreparedCall | ModelFailed]], Awaitable[Prepared
 class Attempt(Struct, frozen=True, kw_only=True):
     """Which attempt of its run a call is.
 
-    How many of its purpose were answered before, how what its prompt refers to is read, the verb whose flow the run is ("": none), and who hears
-    its text.
+    How many of its purpose were answered before, how what its prompt refers to is read, why the verb that the run carries out may not go on, and
+    who hears its text.
     """
 
     index: int
     prompt: PromptKind[Any]
     having: Having
-    verb: str = ""
+    within: Withdrawing = nothing_withdrawn
     heard: Heard | None = None
 
 
@@ -69,8 +70,7 @@ class _ModelAttempt(Struct, frozen=True):
         failure = Failure(profile.provider, profile.model)
         if current is None or port is None or (current.provider, current.model) != (profile.provider, profile.model):
             return failure.of(ModelErrorCode.WITHDRAWN, f"model profile {name} is no longer configured as it was")
-        verb = self.attempt.verb
-        if verb and (why := verb_withdrawn(services, verb)) is not None:
+        if (why := await self.attempt.within()) is not None:
             return failure.of(ModelErrorCode.WITHDRAWN, why)
         left_us = call.deadline - services.clock.now()
         if left_us <= 0:
@@ -226,12 +226,3 @@ async def _first_answer(tasks: Sequence[asyncio.Future[ModelResult]]) -> None:
 
 def _answered(task: asyncio.Future[ModelResult]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None and isinstance(task.result(), ModelAnswer)
-
-
-def verb_withdrawn(services: Services, verb_id: str) -> str | None:
-    """Why the verb behind a run may not go on any more, or None: switching a verb off reaches what runs already."""
-    current = services.catalogs.current
-    if verb_id not in current.verbs:
-        return f"{verb_id} is no longer registered"
-    why = current.inactive_reason(verb_id, current.policy.verbs)
-    return None if why is None else f"{verb_id} is switched off: {why}"

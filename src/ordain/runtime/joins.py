@@ -112,8 +112,10 @@ def new_children(parent: Parent, addr: int, effect: Children) -> Iterator[NewRun
     for index, spawn in enumerate(effect.spawns):
         started = started_child(parent.setup, parent.services.kinds, addr, index, spawn)
         # the child's time begins by the wall clock: what its parent has lost so far it has not
-        held = parent.state.authority.held
-        started = structs.replace(started, runs=share, deadline=started.deadline + parent.state.lost_us, profile=held)
+        authority, permit = parent.state.authority, spawn.authorized
+        consent = None if permit is None else authority.given(permit.decision)
+        until = started.deadline + parent.state.lost_us
+        started = structs.replace(started, runs=share, deadline=until, profile=authority.held, consent=consent)
         child = derived_id(parent.id, addr, index)
         yield NewRun(
             id=child,

@@ -37,7 +37,8 @@ from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
 from ordain.runtime.approval_wait import WITHDRAWN, closing
-from ordain.runtime.calls import OnBehalf, call_verb, recover_verb
+from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn, recover_verb
+from ordain.runtime.carried_verb import carried_verb
 from ordain.runtime.claims import prepared
 from ordain.runtime.entries import answered, said
 from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
@@ -83,7 +84,8 @@ class LiveRun(Pen):
         self.time = FlowTime(services, held.run, self.state, self.scribe)
         self.time.also(held.lost)
         self._model_calls = answered_calls(held.run.records)
-        self.verb_run = services.kinds.label(setup.started).verb if held.run.parent is not None else ""
+        carried = carried_verb(services, held.run, setup)
+        self.within: Withdrawing = nothing_withdrawn if carried is None else carried.withdrawn
 
     def write(self, kind: RecordKind, name: str, body: Body, *, at: int | None = None) -> Record:
         """See ``Pen.write``; what was lost until then is put on record before."""
@@ -350,7 +352,7 @@ class LiveRun(Pen):
         self._model_calls[effect.purpose, effect.role] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
         prompt = self.setup.kind.prompt(effect.purpose)
-        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, verb=self.verb_run, heard=heard)
+        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, within=self.within, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
     async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:
@@ -363,8 +365,8 @@ class LiveRun(Pen):
             return outcome
 
         permit = effect.authorized.decision
-        approved = self.state.authority.given(permit) is not None
-        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=self.setup.started.principal, approved=approved)
+        consent, principal = self.state.authority.given(permit), self.setup.started.principal
+        by = OnBehalf(key=derived_id(self.id, permit), run=self.stored, principal=principal, consent=consent, within=self.within)
         call = msgspec.structs.replace(effect, attempt=effect.attempt + self.state.lost_calls[permit])
         self.in_verb = True
         try:

@@ -17,16 +17,16 @@ from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, Mail, StoredRun
 from ordain.ports.writes import MailKind, Write
 from ordain.runtime.approval_wait import asked_entry, asking, heard, not_asked
+from ordain.runtime.calls import Withdrawing
 from ordain.runtime.entries import question
 from ordain.runtime.flow_time import PERSONS, FlowTime
-from ordain.runtime.gateway import verb_withdrawn
 from ordain.runtime.mail import AnswerBody
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import Services
 
 
 class Waiting(Protocol):
-    """The live run that waits. ``approving`` are the effects at which it asks an approver, ``verb_run`` the verb that it carries out ("": none)."""
+    """The live run that waits. ``approving`` are the effects at which it asks an approver, ``within`` says why the verb that it carries out may not go on."""
 
     id: str
     services: Services
@@ -36,7 +36,7 @@ class Waiting(Protocol):
     scribe: Scribe
     time: FlowTime
     approving: set[int]
-    verb_run: str
+    within: Withdrawing
 
     def beside(self, *writes: Write) -> None:
         """Write this in the same commit as the records around it."""
@@ -94,13 +94,13 @@ class Waiting(Protocol):
 async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
     """Write what stands or falls with a question or an approval; why nobody is asked, where what waits may not go on any more."""
     if wait.approval is not None:
-        if (why := await not_asked(run.services, run.stored, run.catalog, wait.approval)) is not None:
+        if (why := await run.within() or await not_asked(run.services, run.stored, run.catalog, wait.approval)) is not None:
             return why
         run.beside(row := _asking(run, addr, wait))
         if run.stored.session:
             run.beside(asked_entry(run.stored, addr, wait, run.catalog, row))
     elif wait.question is not None and run.stored.session:
-        if run.verb_run and (why := verb_withdrawn(run.services, run.verb_run)) is not None:
+        if (why := await run.within()) is not None:
             return why
         until = wait.deadline + run.state.lost_us  # who may answer goes by the wall clock
         run.beside(*question(run.stored, addr, msgspec.structs.replace(wait, deadline=until), run.scribe.at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -20,8 +21,8 @@ from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
 from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
-from ordain.runtime.review_tickets import ticket_of
 from ordain.runtime.streams import visible
+from ordain.runtime.tickets import ticket_of
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN
@@ -211,13 +212,16 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
     }
 
 
-def approval_of(view: ApprovalView) -> Approval:
-    """An approval as its approver sees it; arguments are exact, as JSON has them, and beside that as they are to be looked at."""
-    ticket = ticket_of(view)
+async def approval_of(view: ApprovalView) -> Approval:
+    """An approval as its approver sees it; arguments are exact, as JSON has them, and beside that as they are to be looked at.
+
+    To spell out all that a record can hold takes so long that it is done beside the loop, which others wait for.
+    """
+    calls, ticket = await asyncio.to_thread(_exact, view), ticket_of(view)
     return Approval(
         **item_of(view),
         words=view.words,
-        calls=[ExactCall(verb=call.verb, args=call.args, shown=exact(call)) for call in view.calls],
+        calls=calls,
         detail={} if view.asked is None else _plain(view.asked.detail),
         origin_traced=False,
         who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),
@@ -225,6 +229,10 @@ def approval_of(view: ApprovalView) -> Approval:
         changed_why=visible(view.void),
         ticket=None if ticket is None else _plain(structs.asdict(ticket)),
     )
+
+
+def _exact(view: ApprovalView) -> list[ExactCall]:
+    return [ExactCall(verb=call.verb, args=call.args, shown=exact(call)) for call in view.calls]
 
 
 def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,7 +263,7 @@ def approvals_router(face: Face) -> APIRouter:
     @router.get("/{approval}", **refusing(shown(Approval, example=APPROVAL_EXAMPLE), "approval_not_found"))
     async def show_approval(approval: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One approval: what will happen, the exact arguments, who may say yes and until when."""
-        return Json(approval_of(await runtime.approvals.one(workspace, approval)))
+        return Json(await approval_of(await runtime.approvals.one(workspace, approval)))
 
     @router.post("/{approval}/approve", **refusing(YES, *DECIDING, "approval_stale", "not_grantable", "invalid_grant", "unknown_verb"))
     async def approve(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -266,14 +274,14 @@ def approvals_router(face: Face) -> APIRouter:
             wanted = given.grant
             grant = GrantWanted(ttl_s=wanted.ttl_seconds, uses=wanted.uses, any_target=wanted.any_target, reason=wanted.reason)
         word = ApproverWord(approve=True, digest=given.digest, why=given.why, grant=grant)
-        return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
+        return Json(await approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
 
     @router.post("/{approval}/deny", **refusing(NO, *DECIDING, "approval_stale"))
     async def deny(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say no: what waits ends without doing it."""
         given = await read(request, Denial, face.body)
         word = ApproverWord(approve=False, digest=given.digest, why=given.why)
-        return Json(approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
+        return Json(await approval_of(await runtime.approvals.decide(workspace, approval, word, face.decides(request))))
 
     @router.post(
         "/{approval}/resubmit",
@@ -282,7 +290,7 @@ def approvals_router(face: Face) -> APIRouter:
     async def resubmit(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Propose other arguments for the one call: the run asks anew for exactly these, and this approval is superseded."""
         given = await read(request, OtherArguments, face.body)
-        return Json(approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
+        return Json(await approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
 
     return router
 

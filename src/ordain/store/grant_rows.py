@@ -1,7 +1,7 @@
 """Grants inside the write transaction: SQL and conditions, no decisions.
 
 A grant that came with an approval is for what a run's call named, which is content: it stands apart in the row, under the key of that run's subject, and
-goes when that is erased. Such a grant is for nobody then.
+goes when that is erased. Such a grant is for nobody then. What stands apart counts under that key alone: anywhere else the ledger holds it to nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +22,15 @@ ALTER TABLE grants ADD COLUMN content TEXT;
 GRANT_TABLES = f"""{GRANT_COLUMNS}CREATE INDEX grants_subject ON grants(subject) WHERE subject IS NOT NULL;
 """
 """``subject`` is that of the run whose approval a grant came with, NULL of one that was given by itself; ``content`` what of it goes with that one's."""
-GRANT_ROW = "SELECT body, uses_left, revoked_at, content FROM grants"
-
+ITS_SUBJECT = (
+    "(SELECT r.subject FROM approvals a JOIN runs r ON r.no = a.run"
+    " WHERE a.id = CASE WHEN typeof(grants.body) = 'text' AND json_valid(grants.body) THEN json_extract(grants.body, '$.audit.approval') END)"
+)
+"""Whose content a grant's can be: the subject of the run whose approval it came with, whatever its row says."""
+GRANT_ROW = (
+    "SELECT body, uses_left, revoked_at, CASE WHEN content IS NOT NULL AND subject IS "  # noqa: S608 - constants
+    f"{ITS_SUBJECT} AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = grants.subject AND u.key IS NOT NULL) THEN content END FROM grants"
+)
 
 _CONTENT = msgspec.json.Decoder(GrantContent)
 

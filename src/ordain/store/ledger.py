@@ -36,6 +36,7 @@ from ordain.journal.ledger import (
     thread_item,
 )
 from ordain.store import sheets
+from ordain.store.grant_rows import ITS_SUBJECT
 from ordain.store.ledger_words import begin_words, kept_now, request_now, standing_words
 from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
 from ordain.store.run_records import asking, read_opening
@@ -79,8 +80,8 @@ _APPROVALS = (
     " LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
 )
 _GRANTS = (
-    "SELECT g.id, g.workspace, g.principal, g.expires_at, g.uses_left, g.revoked_at, g.body, g.content, u.key FROM grants g"
-    " LEFT JOIN subjects u ON u.no = g.subject"
+    "SELECT grants.id, grants.workspace, principal, expires_at, uses_left, revoked_at, body, content, u.key,"
+    f" subject IS NULL OR subject IS {ITS_SUBJECT} FROM grants LEFT JOIN subjects u ON u.no = grants.subject"
 )
 _LINK = 5
 """Where a laid record has its link."""
@@ -130,7 +131,7 @@ def _approval(row: tuple[Any, ...]) -> LedgerItem:
 
 
 def _grant(row: tuple[Any, ...]) -> LedgerItem:
-    return grant_item(row[0], row[1:7], row[7], row[8])
+    return grant_item(row[0], row[1:7], row[7], row[8] if row[9] else None, misplaced=not row[9])
 
 
 def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
@@ -147,7 +148,7 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from (config_item(row[:4], row[4], row[5:]) for row in db.execute(_CONFIG))
     yield from (erased_item(*row) for row in db.execute(_ERASED))
     yield from (_approval(row).or_under_way(row[18]) for row in db.execute(f"{_APPROVALS} ORDER BY a.no"))
-    yield from map(_grant, db.execute(f"{_GRANTS} ORDER BY g.no"))
+    yield from map(_grant, db.execute(f"{_GRANTS} ORDER BY grants.no"))
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
@@ -327,14 +328,14 @@ def _approval_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerI
 
 
 def _grant_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_grant(row) for row in db.execute(f"{_GRANTS} WHERE g.id = ?", name)]
+    return [_grant(row) for row in db.execute(f"{_GRANTS} WHERE grants.id = ?", name)]
 
 
 def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
     return [
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
-        *(_grant(row) for row in db.execute(f"{_GRANTS} WHERE g.subject = ?", name)),
+        *(_grant(row) for row in db.execute(f"{_GRANTS} WHERE grants.subject = ?", name)),
     ]
 
 

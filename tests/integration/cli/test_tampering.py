@@ -26,6 +26,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
 from ordain.runtime.approvals import ApproverWord, GrantWanted
 from ordain.runtime.configuration import Applied, RecordChange
+from ordain.runtime.grants import GrantOffer
 from ordain.server import Face, build_app
 from ordain.store.leases import SqliteLeases
 from ordain.store.schema import prepare
@@ -77,6 +78,8 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
             grant = GrantWanted(ttl_s=3600, uses=2, reason="for tea")
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest, grant=grant), "local:ben")
         await house.quiet()
+        offer = GrantOffer(principal=PRINCIPAL, capabilities=("mail.send",), ttl_s=3600, targets=("ada@example.org",))
+        await house.ordain.runtime.grants.give(WORKSPACE, offer, "local:ben")
         for config in ({"systemPrompt": "Be brief."}, None, {"skills": ["chat_general"]}):
             written = RecordChange(place="default", resource="profile", id="writer", config=config)
             assert isinstance(await house.ordain.runtime.control.change(written, by=PRINCIPAL), Applied)
@@ -296,6 +299,17 @@ NAMED: dict[str, tuple[str, str, str]] = {
     "a session's time": ("UPDATE sessions SET last_at = last_at + 1", "session ", "sheets"),
     "a thread's time": ("UPDATE threads SET touched_at = touched_at + 1", "thread ", "sheets"),
     "a request's run": ("UPDATE requests SET run = 1", "request of run", "sheets"),
+    "whom a grant is for that was given by itself": (
+        """UPDATE grants SET content = '{"targets":["eve@example.org"]}' WHERE subject IS NULL""",
+        "grant ",
+        "sheets",
+    ),
+    "whose content a grant's is": ("UPDATE grants SET subject = (SELECT min(subject) FROM runs) WHERE subject IS NULL", "grant ", "sheets"),
+    "a grant that is erased": (
+        """UPDATE grants SET content = '{"targets":null}', subject = (SELECT no FROM subjects WHERE key IS NULL LIMIT 1) WHERE subject IS NULL""",
+        "grant ",
+        "sheets",
+    ),
     "a deleted run": ("DELETE FROM runs WHERE no = 3", "missing", "sheets"),
     "a deleted session": ("DELETE FROM sessions WHERE id = 'spoken'", "session spoken in default", "sheets"),
     "a deleted thread": ("DELETE FROM threads WHERE id = 1", "missing", "sheets"),

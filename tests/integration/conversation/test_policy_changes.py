@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from ordain.testing import suggests
-from tests.shapes.lines import asks, holds, script_of
+import pytest
+
+from ordain.runtime.approvals import ApproverWord
+from ordain.testing import call, suggests
+from tests.shapes.lines import about, asks, holds, script_of
 from tests.shapes.session_laws import broken_at_rest, lawful
-from tests.shapes.talk import House, talk_settings
+from tests.shapes.talk import WORKSPACE, House, talk_settings
+from tests.shapes.talks import PATIENT
 
 SLOW = script_of(holds("slowly"))
 WHICH = script_of(SLOW, asks("which place", "location"))
@@ -96,6 +101,51 @@ async def test_a_switch_reaches_a_question_on_its_way(tmp_path: Path) -> None:
     assert answer.reply is not None
     assert "withdrawn" in answer.reply.header
     assert house.query("SELECT count(*) FROM transcript WHERE kind = 'question'") == [(0,)]
+    assert not broken_at_rest(house.ordain)
+    lawful(house.ordain)
+    await house.kill()
+
+
+TELL = {
+    "name": "tell.them",
+    "description": "Word what they are told.",
+    "effect": "send",
+    "services": ["LLMGatewayService"],
+    "plan": [{"name": "word", "order": 0, "services": ["LLMGatewayService"]}],
+    "arguments": {"text": {"role": "recipient"}},
+    "input_schema": {"type": "object", "properties": {"text": {"type": "string", "maxLength": 100}}, "additionalProperties": False},
+}
+
+
+@pytest.mark.parametrize("roles", [["local:cleo"], ["local:ben", "local:cleo"]])
+async def test_a_yes_to_a_prompt_plan_counts_while_whoever_gave_it_still_might(tmp_path: Path, roles: list[str]) -> None:
+    """Its model is asked when the process dies; afterwards policy wants a role. Of an approver who has it the plan goes on, of another it does not."""
+    verbs = tmp_path / "home" / "verbs"
+    verbs.mkdir(parents=True)
+    (verbs / "tell.them.yaml").write_text(json.dumps(TELL))
+    (verbs / "tell.them_prompt.j2").write_text("Word this: {{ input.text }}")
+    script = SLOW.on("planner", call("tell.them", text="slowly tea"), index=0, when=about("tell them"))
+    house = House(tmp_path / "home", script=script, policy=PATIENT)
+    await house.open()
+    work = await house.send("please tell them", mode="agent", allowed_verbs=["tell.them"])
+    await house.quiet()
+    (view,) = await house.ordain.runtime.approvals.listed(WORKSPACE)
+    word = ApproverWord(approve=True, digest=view.row.digest)
+    await house.ordain.runtime.approvals.decide(WORKSPACE, view.row.id, word, "local:ben")
+    await house.until("the model is asked", lambda: house.puppet.held)
+    await house.kill()
+    led = {"rules": [{"verb": "tell.*", "role": "leads"}], "roles": {"leads": roles}}
+    house.settings = talk_settings(tmp_path / "home", {**PATIENT, "approvals": led})
+    await house.open()
+    await house.quiet()
+    house.puppet.let_go()
+    answer = await house.told(work)
+    assert answer.reply is not None
+    asked = len(house.puppet.asked("verb", verb="tell.them"))
+    if "local:ben" in roles:
+        assert (answer.reply.ok, asked) == (True, 1)
+    else:
+        assert ("approve.not_an_approver" in answer.reply.narrative + answer.reply.header, asked) == (True, 0)
     assert not broken_at_rest(house.ordain)
     lawful(house.ordain)
     await house.kill()

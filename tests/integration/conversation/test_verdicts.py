@@ -243,6 +243,27 @@ async def test_a_supervisor_is_told_what_is_left(tmp_path: Path) -> None:
         assert b'"step_timeout_ms":120000' in bytes(started.input)
 
 
+@pytest.mark.parametrize(("model_ms", "limit_s"), [(40_000, 600), (600_000, 5)])
+async def test_a_planners_call_ends_by_what_is_configured(tmp_path: Path, model_ms: int, limit_s: float) -> None:
+    """By its model's own time or by policy's for the whole plan, whichever is over first, whatever a request wants.
+
+    EXE-17 "by configured timeout knobs."
+    """
+    settings = load_settings({}, tmp_path)
+    limits = settings.policy.limits.model_copy(update={"timeout_seconds": limit_s})
+    profile = ModelProfile(provider="scripted", model="scripted", script="in memory", timeout_ms=model_ms)
+    settings = settings.model_copy(
+        update={"profiles": {"default": profile}, "policy": settings.policy.model_copy(update={"limits": limits})}
+    )
+    script = ScriptedModel(make_script(planner=[finish("4")]))
+    async with Ordain(settings, extras=Extras(models={"default": script}, memory=True)) as ordain:
+        planned = await ordain.plan(request("math.evaluate", limits={"timeout_seconds": 3600}))
+        records = (await ordain.runtime.view(planned["run_id"])).stored.records
+    bodies = [(record.name, body) for record in records if isinstance(body := decode(record), IntentBody)]
+    (call,) = [MODEL.decode(body.effect) for name, body in bodies if name == "model_call"]
+    assert call.deadline - records[0].at == min(model_ms * 1000, limit_s * 1_000_000)
+
+
 @verb(effect="read", timeout_ms=50)
 def dawdle(text: str) -> dict[str, str]:
     """Take longer than it may."""

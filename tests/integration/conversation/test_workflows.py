@@ -243,6 +243,37 @@ async def test_what_is_destructive_needs_its_own_yes_inside_of_a_workflow_too(tm
         assert house.desk.did == [("pay_out", "ben")]
 
 
+async def test_the_mechanics_of_templates(tmp_path: Path) -> None:
+    """The six are shipped; the steps are the template's alone; a pending one is of its thread, used up by its yes, and stopped before its next step.
+
+    WFL-03 "(template mechanics → C5)"
+    """
+    six = {"lookup_weather", "search_web", "draft_email", "send_email", "delegate_to_agent", "complete_task"}
+    async with office(tmp_path) as house:
+        assert six == set(house.ordain.catalog.workflows) - set(TEMPLATES)
+        sent, view = await house.proposed("tell them", "announce", text="tea")
+        calls = [(call.verb, call.args) for call in view.calls]
+        steps = [(one["verb"], {"text": "tea"}) for one in TEMPLATES["announce"]["steps"]]
+        assert [call for call in calls if call in steps] == steps
+        assert (view.row.session, view.row.thread, view.row.workflow) == ("s1", 1, view.row.run)
+        assert (await house.thread()).status is ThreadStatus.WORKFLOW_PROPOSED
+        await house.decide(view)
+        await house.told(sent)
+        with pytest.raises(Conflict):
+            await house.decide(view)
+        sent, view = await house.proposed("tell them again", "announce", text="coffee")
+        assert view.row.thread == 2
+        await house.say("stop", reply_to=sent.message_id)
+        with pytest.raises(Conflict):
+            await house.decide(view)
+        assert house.desk.did == steps_done(steps)
+
+
+def steps_done(steps: list[tuple[str, dict[str, str]]]) -> list[tuple[str, str]]:
+    """What lies on the desk once these steps were done."""
+    return [(verb, args["text"]) for verb, args in steps]
+
+
 # --- what changes while it waits --------------------------------------------------------------------------------------------------------
 
 

@@ -108,3 +108,27 @@ async def test_an_embedder_brings_cards(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigurationError, match=says):
             running(tmp_path, *agents)
+
+
+async def test_an_embedder_hands_work_on(tmp_path: Path) -> None:
+    """The call of a card's verb like any other: the reply has what the specialist gave, or the typed refusal of what is nobody's name."""
+    handed = 'allowed_handoff_targets = ["creative_agent"]\nallowed_handoff_modes = ["delegate"]\ndefault_handoff_mode = "delegate"'
+    (tmp_path / "policy.toml").write_text(f'version = 1\n[approvals]\ndelegation = "never"\n[profile]\n{handed}\n')
+    model = ScriptedModel(make_script(planner=[finish("A verse.")]))
+    async with running(tmp_path, model=model) as ordain:
+        reply = await ordain.delegate("creative_agent", "Write a verse.", payload={"about": "tea"})
+        assert (reply["ok"], reply["output"]["status"]) == (True, "completed"), reply["header"]
+        assert reply["output"]["outputPayload"]["content"] == "A verse."
+        refused = await ordain.delegate("finance_agent", "Write a verse.")
+        assert (refused["ok"], refused["error"]["code"]) == (False, "handoff_target_not_allowed")
+        refused = await ordain.delegate("nobody", "Write a verse.")
+        assert (refused["ok"], refused["error"]["code"]) == (False, "unknown_verb")
+        refused = await ordain.delegate("creative_agent", "Write a verse.", scope=["*"])
+        assert (refused["ok"], refused["error"]["code"]) == (False, "envelope_invalid")
+
+
+async def test_an_embedder_asks_the_council(tmp_path: Path) -> None:
+    """It is asked as a run of its own; a council without a seat that can speak ends typed."""
+    async with running(tmp_path) as ordain:
+        answer = await ordain.council("Is tea ready?", max_rounds=1)
+        assert (answer["status"], answer["error"]["code"]) == ("error", "council_no_quorum")

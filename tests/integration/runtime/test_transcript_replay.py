@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from ordain.app import Extras, Ordain
-from ordain.contracts.policy import AttachPolicy, Lane
+from ordain.contracts.lanes import AttachPolicy, Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import JournalCorrupt
 from ordain.journal.digests import GENESIS, entry_link, entry_marks

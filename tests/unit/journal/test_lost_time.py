@@ -58,9 +58,9 @@ def test_time_is_accounted_for_by_what_gives_the_flow_its_time() -> None:
     )
     assert [Reckoning.of(records[:count]) for count in range(1, 7)] == [
         Reckoning(5),
-        Reckoning(5, 7),
-        Reckoning(5, 7),
-        Reckoning(5, 14),
+        Reckoning(5, 7, 20),
+        Reckoning(5, 7, 20),
+        Reckoning(5, 14, 30),
         Reckoning(40),
         Reckoning(60),
     ]

@@ -24,6 +24,8 @@ from ordain.contracts.policy import (
 from ordain.contracts.verbs import Argument, ArgumentRole, SafetyRule, VerbEffect, VerbSpec
 from ordain.rules.decision import Decision, Rule
 
+ROLES = {VerbEffect.SEND: ArgumentRole.RECIPIENT, VerbEffect.PAY: ArgumentRole.RECIPIENT, VerbEffect.DELETE: ArgumentRole.TARGET}
+"""What a verb of such an effect has an argument of."""
 NAMES = ["a", "b.c", "b.d", "send", "extract_facts"]
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -92,8 +94,13 @@ def specs(draw: st.DrawFn, name: str, effect: st.SearchStrategy[VerbEffect] | No
     """A verb with arguments x and y; what is egress may fix them or list what they may be."""
     effects = st.sampled_from([VerbEffect.READ, VerbEffect.PRIVATE, VerbEffect.EGRESS, VerbEffect.ADMIN])
     chosen = draw(effects if effect is None else effect)
+    role = ROLES.get(chosen, ArgumentRole.CONTENT)
     argument = st.builds(
-        Argument, role=st.just(ArgumentRole.CONTENT), fixed=json_values, allowed=st.one_of(st.none(), st.lists(json_values, max_size=3))
+        Argument,
+        role=st.just(role),
+        resource=st.just("thing" if role is ArgumentRole.TARGET else None),
+        fixed=json_values,
+        allowed=st.one_of(st.none(), st.lists(json_values, max_size=3)),
     )
     return VerbSpec(
         name=name,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ordain.contracts.policy import AttachPolicy, Policy, SessionPolicy
+from ordain.contracts.lanes import AttachPolicy
+from ordain.contracts.policy import Policy, SessionPolicy
 from ordain.ports.sessions import ThreadStatus
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attach import (

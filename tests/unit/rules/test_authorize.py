@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -15,9 +17,16 @@ from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
 from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeFacts, AuthorizeInputs, AuthorizeReason, Deny, NeedsApproval, RefusedWhy
 from ordain.rules.decision import Decision
-from tests.unit.rules.given import NAMES, POLICY, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
+from tests.unit.rules.given import NAMES, POLICY, ROLES, catalog, catalogs, counts, decided, json_values, names, objects, policies, texts
 
-facts = st.builds(
+somebodys_yes: dict[str, st.SearchStrategy[Any]] = {
+    "may_ask": st.none() | st.sampled_from(MayAsk),
+    "approval": st.sampled_from(["", "a1"]),
+    "grant": st.sampled_from(["", "g1"]),
+    "grant_asked": st.booleans(),
+    "refused": st.none() | st.sampled_from(RefusedWhy),
+}
+anywhere = st.builds(
     AuthorizeFacts,
     verb=names,
     call=texts,
@@ -26,12 +35,20 @@ facts = st.builds(
     verb_calls=counts,
     cap_verb_calls=counts,
     reserved=st.booleans(),
-    may_ask=st.none() | st.sampled_from(MayAsk),
-    approval=st.sampled_from(["", "a1"]),
-    grant=st.sampled_from(["", "g1"]),
-    grant_asked=st.booleans(),
-    refused=st.none() | st.sampled_from(RefusedWhy),
+    **somebodys_yes,
 )
+within = st.builds(
+    AuthorizeFacts,
+    verb=names,
+    call=texts,
+    in_scope=st.just(True),
+    depth=st.just(0),
+    verb_calls=st.just(0),
+    cap_verb_calls=st.just(9),
+    **somebodys_yes,
+)
+"""What only its effect can keep back: of facts from anywhere few come as far as that."""
+facts = anywhere | within
 R = AuthorizeReason
 arguments = st.one_of(objects, st.fixed_dictionaries({}, optional={"x": json_values, "y": json_values}))
 
@@ -73,7 +90,7 @@ def test_nothing_outside_its_bounds_is_allowed(facts: AuthorizeFacts, args: dict
         assert not verb.spec.composite or facts.depth < verb.spec.max_recursion_depth
         assert facts.verb_calls < facts.cap_verb_calls
         assert verb.input.accepts(args)
-        assert verb.spec.effect in {VerbEffect.READ, VerbEffect.PRIVATE, VerbEffect.EGRESS}
+        assert verb.spec.effect not in TIERS or verb.spec.effect is VerbEffect.EGRESS or facts.approval or facts.grant
 
 
 @given(facts, arguments, catalogs(), st.data())
@@ -196,7 +213,10 @@ def test_a_denial_names_places_and_no_values(args: dict[str, Any], private: str)
 # --- somebody's yes -----------------------------------------------------------------------------------------------------------------
 
 
-@given(facts, arguments, catalogs(), policies)
+of_any_effect = catalogs(st.sampled_from(VerbEffect))
+
+
+@given(facts, arguments, of_any_effect, policies)
 def test_dropping_a_yes_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
     """Without the approval, the grant, or whom it might ask, a call that was not allowed is not allowed, and nobody is asked more."""
     full = authorize(facts, args, found, policy).outcome
@@ -207,7 +227,7 @@ def test_dropping_a_yes_never_allows_more(facts: AuthorizeFacts, args: dict[str,
     assert not isinstance(nobody, NeedsApproval)
 
 
-@given(facts, arguments, catalogs(), policies)
+@given(facts, arguments, of_any_effect, policies)
 def test_what_is_asked_for_is_what_a_yes_would_allow(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
     """Nobody is asked in vain: with the approval it is allowed. And a grant is asked for only where one could be.
 
@@ -221,7 +241,52 @@ def test_what_is_asked_for_is_what_a_yes_would_allow(facts: AuthorizeFacts, args
         assert isinstance(authorize(msgspec.structs.replace(facts, approval="a"), args, found, policy).outcome, Allow)
 
 
-@given(facts, arguments, catalogs(), policies)
+BY_ITSELF = {VerbEffect.READ: R.READ, VerbEffect.PRIVATE: R.PRIVATE}
+GRANTED_OR_APPROVED = {VerbEffect.EGRESS: "egress", VerbEffect.SEND: "write", VerbEffect.ADMIN: "write"}
+EACH_TIME = (VerbEffect.PAY, VerbEffect.DELETE, VerbEffect.SECRET)
+REFUSALS = {RefusedWhy.DENIED: R.NOT_APPROVED, RefusedWhy.EXPIRED: R.APPROVAL_EXPIRED, RefusedWhy.WITHDRAWN: R.APPROVAL_WITHDRAWN}
+
+
+def by_the_tiers(effect: VerbEffect, facts: AuthorizeFacts) -> tuple[type, AuthorizeReason, str, MayAsk | None]:
+    """What the tiers of risk come to, told once more: outcome, reason, and of what is asked tier and whom."""
+    if effect in BY_ITSELF:
+        return Allow, BY_ITSELF[effect], "", None
+    if facts.approval:
+        return Allow, R.APPROVED, "", None
+    if facts.grant and effect in GRANTED_OR_APPROVED:
+        return Allow, R.GRANTED, "", None
+    if facts.refused is not None:
+        return Deny, REFUSALS[facts.refused], "", None
+    tier = GRANTED_OR_APPROVED.get(effect, "destructive")
+    if facts.may_ask is not None and effect in GRANTED_OR_APPROVED and not facts.grant_asked:
+        return NeedsApproval, R.NEEDS_GRANT, tier, MayAsk.GRANTS
+    if facts.may_ask is MayAsk.PEOPLE:
+        return NeedsApproval, R.NEEDS_APPROVAL, tier, MayAsk.PEOPLE
+    return Deny, R.NO_APPROVAL, "", None
+
+
+@pytest.mark.parametrize("effect", VerbEffect)
+def test_the_tiers_of_risk(effect: VerbEffect) -> None:
+    """Every effect under every yes, no and silence: what reads or is one's own goes by itself, and no grant lets out what is destructive.
+
+    B-27 "Code risk tiers (C5): all-read, private and egress whose every argument is declared → auto;"
+    """
+    assert {*BY_ITSELF, *GRANTED_OR_APPROVED, *EACH_TIME} == set(VerbEffect)
+    role = ROLES.get(effect, ArgumentRole.CONTENT)
+    argument = Argument(role=role, resource="thing" if role is ArgumentRole.TARGET else None, fixed="tea")
+    spec = VerbSpec(name="a", description="d", effect=effect, arguments={"x": argument}, input_schema={"properties": {"x": {}}})
+    found = catalog({"a": spec})
+    for may_ask, approval, grant, asked, refused in product([None, *MayAsk], ["", "a"], ["", "g"], [False, True], [None, *RefusedWhy]):
+        facts = call(may_ask=may_ask, approval=approval, grant=grant, grant_asked=asked, refused=refused)
+        made = authorize(facts, {"x": "coffee"}, found, POLICY)
+        needs = made.outcome if isinstance(made.outcome, NeedsApproval) else None
+        tier, why = ("", None) if needs is None else (needs.tier, needs.why)
+        assert (type(made.outcome), made.reason, tier, why) == by_the_tiers(effect, facts), facts
+        declared = authorize(facts, {"x": "tea"}, found, POLICY)
+        assert effect is not VerbEffect.EGRESS or declared == Decision(outcome=Allow("d"), reason=R.EGRESS_DECLARED)
+
+
+@given(facts, arguments, of_any_effect, policies)
 def test_no_grant_allows_what_is_destructive(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
     """It is approved each time."""
     decision = authorize(facts, args, found, policy)
@@ -229,7 +294,7 @@ def test_no_grant_allows_what_is_destructive(facts: AuthorizeFacts, args: dict[s
         assert TIERS[found.verbs[facts.verb].spec.effect] in GRANTABLE
 
 
-@given(facts, arguments, catalogs(), policies)
+@given(facts, arguments, of_any_effect, policies)
 def test_a_bound_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy) -> None:
     """A call that a scope without bounds does not allow, none with bounds does; and a bound that no call fits denies whatever anybody said."""
     free = authorize(facts, args, found, policy).outcome

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.approvals import GRANTABLE, RISK_ORDER, Tier
+from ordain.contracts.approvals import GRANTABLE, RISK_ORDER, Grant, GrantAudit, GrantScope, Tier
 from ordain.contracts.risk import RiskLevel
+from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
+from ordain.rules.bounds import not_granted
 from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantReason, GrantTaken
 from tests.unit.rules.given import POLICY, decided
 
@@ -58,3 +61,23 @@ def test_fewer_grants_never_allow_more(one: GrantFacts) -> None:
     for left in range(len(one.grants)):
         fewer = GrantFacts(verb=one.verb, call=one.call, tier=one.tier, at=one.at, grants=one.grants[:left] + one.grants[left + 1 :])
         assert not isinstance(decided(GRANT, fewer, None, POLICY).outcome, GrantTaken)
+
+
+def test_an_argument_of_which_nobody_knows_whom_it_names_is_beyond_targets() -> None:
+    """A schema that lets more through than the verb declares roles for: a grant with targets is for no call that uses that."""
+    arguments = {"to": Argument(role=ArgumentRole.RECIPIENT)}
+    spec = VerbSpec(name="m", description="d", effect=VerbEffect.SEND, arguments=arguments, input_schema={"properties": {"to": {}}})
+    ben, eve = {"to": "ben"}, {"to": "ben", "cc": "eve"}
+    grant = Grant(
+        grant_id="g",
+        principal="user:test",
+        scope=GrantScope(capabilities=("m",), targets=("ben",)),
+        risk_level=RiskLevel.WRITE,
+        ttl_seconds=60,
+        expires_at=1,
+        reason="",
+        audit=GrantAudit(by="local:ben", at=0),
+    )
+    assert [not_granted(grant, spec, args) for args in (ben, eve)] == ["", "target"]
+    anybody = msgspec.structs.replace(grant, scope=GrantScope(capabilities=("m",)))
+    assert not_granted(anybody, spec, eve) == ""

@@ -10,6 +10,7 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.verbs import VerbSpec
 from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
@@ -70,12 +71,16 @@ class House:
     """These kinds and verbs over a store in memory; nothing is driven unless a test drives it. Belongs to one event loop."""
 
     def __init__(
-        self, *kinds: Kind[Any, Any], verbs: Iterable[FunctionVerb[..., Any]] = (), models: Mapping[str, ModelPort] | None = None
+        self,
+        *kinds: Kind[Any, Any],
+        verbs: Iterable[FunctionVerb[..., Any]] = (),
+        composites: Iterable[VerbSpec] = (),
+        models: Mapping[str, ModelPort] | None = None,
     ) -> None:
         functions = list(verbs)
         self.clock, self.kinds = HandClock(), Kinds(kinds)
         self.store = SqliteStore(None, StoreOptions(holder="test", lock=False))
-        self.catalog = catalog_of(*kinds, verbs=[verb.spec for verb in functions])
+        self.catalog = catalog_of(*kinds, verbs=[*(verb.spec for verb in functions), *composites])
         self.executor = LeafExecutor(Registry(functions=functions))
         self.sessions, headers = SqliteSessions(self.store), Headers(self.store, self.kinds)
         records = SqliteConfiguration(self.store)

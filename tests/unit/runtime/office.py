@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,17 +11,20 @@ import msgspec
 from ordain import verb
 from ordain.contracts.access import Principal
 from ordain.contracts.approvals import MayAsk
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.contracts.verbs import ArgumentRole
+from ordain.contracts.verbs import Argument, ArgumentRole, PlanStep, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
+from ordain.effects.results import VerbReturned
 from ordain.errors import OrdainError
-from ordain.flows.act import act
-from ordain.flows.context import FlowContext
+from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, act, call_label, carried_call
+from ordain.flows.context import Carrying, FlowContext
 from ordain.journal.records import RecordKind, Status
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApprovalDesk, ApprovalView, ApproverWord
 from ordain.runtime.grants import GrantDesk
 from ordain.runtime.opening import Opening
+from ordain.runtime.replay import replay
 from ordain.testing import kind_of, with_policy
 from ordain.verbs.functions import FunctionVerb
 from tests.unit.runtime.house import HOUR, House
@@ -34,7 +38,39 @@ async def _calls(context: FlowContext, given: list[dict[str, Any]]) -> list[str]
     return [(await act(context, Call(verb=one["verb"], args=one["args"]))).denied for one in given]
 
 
-CALLS = kind_of(_calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out"))
+CALLS = kind_of(_calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out", "tell.out"))
+
+
+async def _tells(context: FlowContext, given: VerbPlanInput) -> VerbPlanOutput:
+    """Look something up, then what is to be told, and give both back; says why where one of them may not be."""
+    for text in ("first", given.args["to"]):
+        result = (await act(context, Call(verb="look.up", args={"text": text}))).result
+        if not isinstance(result, VerbReturned):
+            return VerbPlanOutput(ok=False, error=str(result.__struct_config__.tag), message=getattr(result, "message", ""))
+    return VerbPlanOutput(ok=True, output={})
+
+
+TELLS = replace(
+    kind_of(_tells, verbs=("look.up",), decode=lambda given: msgspec.json.decode(given, type=VerbPlanInput)),
+    name=VERB_PLAN,
+    carrying=Carrying(inherits=True),
+    carries=carried_call,
+    label=call_label,
+)
+"""Carries out ``tell.out``, of whose effect others notice."""
+TELL = VerbSpec(
+    name="tell.out",
+    description="Tell somebody.",
+    effect=VerbEffect.SEND,
+    plan=[PlanStep(name="tell", order=0, services=["LLMGatewayService"], prompt_template="tell")],
+    arguments={"to": Argument(role=ArgumentRole.RECIPIENT)},
+    input_schema={"type": "object", "properties": {"to": {"type": "string", "maxLength": 100}}, "additionalProperties": False},
+)
+
+
+def tell(to: str = "ben") -> dict[str, Any]:
+    """A call that a run of its own carries out."""
+    return {"verb": "tell.out", "args": {"to": to}}
 
 
 def post(text: str = "hello", to: str = "ben@example.org") -> dict[str, Any]:
@@ -62,7 +98,8 @@ class Office(House):
 
     def __init__(self, policy: Mapping[str, Any] | None = None) -> None:
         self.did: list[tuple[str, Any]] = []
-        super().__init__(CALLS, verbs=self._verbs())
+        self.began: Catalog | None = None
+        super().__init__(CALLS, TELLS, verbs=self._verbs(), composites=[TELL])
         if policy:
             self.use_policy(policy)
         self.desk, self.grants = ApprovalDesk(self.services), GrantDesk(self.services)
@@ -149,3 +186,31 @@ class Office(House):
         from_run = self.stored(run)
         assert from_run.status is Status.COMPLETED, from_run.reason
         return msgspec.json.decode(self.bodies(run, RecordKind.ENDED)[0].result)
+
+    async def go_on(self, run: str) -> None:
+        """A run and those below it, to their ends."""
+        await self.drive(run)
+        for (child,) in self.store.query("SELECT id FROM runs WHERE parent IS NOT NULL"):
+            await self.drive(child)
+            await self.drive(run)
+
+    def withdrawn(self) -> list[str]:
+        """Why calls did not go out, of all runs."""
+        runs = [run for (run,) in self.store.query("SELECT id FROM runs")]
+        assert all(replay(self.stored(run), self.pinned(run), self.kinds).equal for run in runs)
+        return [
+            bytes(body.result).decode()
+            for run in runs
+            for body in self.bodies(run, RecordKind.OBSERVATION)
+            if b'"result":"withdrawn"' in bytes(body.result)
+        ]
+
+    def pinned(self, run: str) -> Catalog:
+        """The catalog that a run pins: the current one, or the one before that was narrowed."""
+        current, before = self.services.catalogs.current, self.began
+        return current if before is None or self.stored(run).catalog == current.digest else before
+
+    def narrow(self, policy: Mapping[str, Any]) -> None:
+        """Another policy; what runs began with is kept."""
+        self.began = self.services.catalogs.current
+        self.use_policy(policy)

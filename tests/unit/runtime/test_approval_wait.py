@@ -14,7 +14,8 @@ from ordain.errors import FlowFault
 from ordain.journal.digests import approval_digest, approval_id
 from ordain.journal.records import ENCODER
 from ordain.rules.approve import ApprovalState
-from ordain.runtime.approval_wait import ApprovalMail, asking, closing, heard, wait_at
+from ordain.runtime.approval_wait import ApprovalMail, asking, closing, heard
+from ordain.runtime.consent_policy import wait_at
 from tests.unit.runtime.office import Office, post
 
 CALL = Call(verb="post.out", args={"to": "x@example.org", "text": "hello"})

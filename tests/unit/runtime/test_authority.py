@@ -301,7 +301,11 @@ def test_who_escalates_may_call_what_it_escalates_to_and_no_other_entry(standing
     within = catalog_of(verbs=[entry("enter.by"), entry("enter.here", session_only=True)])
     reasons = {verb: ScriptedEffects(kind, within, standing=standing).play(verb).output for verb in ("enter.here", "enter.by")}
     assert reasons == {"enter.here": "authorize.read", "enter.by": "authorize.reserved_verb"}
-    assert {kind.name: kind.escalates for kind in SHIPPED if kind.escalates} == {"supervisor": {"agent_chain"}}
+    assert {(kind.name, *kind.escalates) for kind in SHIPPED if kind.escalates} == {
+        ("turn", "agent_chain"),
+        ("supervisor", "agent_chain"),
+        ("council", "agent_chain"),
+    }
 
 
 def test_who_enters() -> None:

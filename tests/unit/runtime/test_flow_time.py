@@ -274,7 +274,10 @@ DEATHS = st.dictionaries(st.integers(0, 40), st.tuples(st.just("down"), st.integ
 @example({7: ("back", 60)}, {8: ("down", LONG_S)})
 @example({12: ("stopped", 3), 13: ("stopped", 32), 15: ("back", 35), 17: ("stopped", 34)}, {})
 def test_no_pause_changes_what_a_run_decides(happens: dict[int, tuple[str, int]], deaths: dict[int, tuple[str, int]]) -> None:
-    """Down, stopped, asleep, a clock set forward or back, anywhere: rules, outcomes, reasons, results and ends are those of the run that nothing happened to."""
+    """Down, stopped, asleep, a clock set forward or back, anywhere: rules, outcomes, reasons, results and ends are those of the run that nothing happened to.
+
+    B-23 "the clock less what was lost (process down, stopped, asleep, clock set forward) and less what a person takes to answer;"
+    """
     told, _, _ = asyncio.run(played(happens | deaths))
     assert told == undisturbed()[0]
 

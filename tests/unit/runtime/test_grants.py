@@ -59,6 +59,26 @@ async def test_a_grant_covers_what_it_says(offer: GrantOffer, granted: bool) -> 
         assert len(house.did) == granted
 
 
+@pytest.mark.parametrize(
+    ("to", "granted"),
+    [
+        ("https://example.org/x", True),
+        ("https://evil.com\\@example.org/", False),
+        ("https:\\\\evil.com\\@example.org", False),
+        ("https://evil.com\t@example.org/", False),
+        ("https://evil.com /@example.org", False),
+        ("ben@example.org", True),
+        ("ben@evil.com\n@example.org", False),
+    ],
+)
+async def test_an_address_that_others_read_otherwise_is_of_no_domain(to: str, granted: bool) -> None:
+    """Some take a backslash for a stroke and leave out blanks and controls: what they might find is not known, and so not granted."""
+    with office() as house:
+        await house.grants.give(DEFAULT_WORKSPACE, offered(constraints={"post.*": Constraint(domains_allowlist=("example.org",))}), BEN)
+        run = await house.begun(post(to=to))
+        assert house.came_to(run) == ["" if granted else NO]
+
+
 EVERYTHING = ("post.*", "ask.out")
 ONLY_BEN = offered(capabilities=EVERYTHING, targets=("ben@example.org",))
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
-from ordain.effects.calls import Call
-from ordain.effects.results import VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import act
+from ordain.flows.act import NO_TALK
 from ordain.flows.context import FlowContext
 from ordain.flows.council.outcome import CouncilOutput
 from ordain.flows.deliberation.deliberate import Deliberated, deliberate
-from ordain.flows.observations import error_of
+from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
 from ordain.ports.effects import Interrupted
-
-CHAIN_VERB = "agent_chain"
-"""What a council calls for that calls for work with tools."""
 
 
 async def run_council(context: FlowContext, request: DeliberationRequest) -> CouncilOutput:
@@ -24,18 +20,27 @@ async def run_council(context: FlowContext, request: DeliberationRequest) -> Cou
             return CouncilOutput(ok=False, error="budget_exceeded", message=f"account {short.account} does not cover the run")
         came = await deliberate(context, request, recorded=True)
         if came.next is CouncilDirective.DELEGATE_CHAIN:
-            return await _delegated(context, request, came)
+            return await _delegated(context, came)
     except Interrupted as interrupted:
         return CouncilOutput(ok=False, error="cancelled", message=f"{interrupted.what} by {interrupted.by}")
     return CouncilOutput(ok=came.ok, error=came.error, message=came.message, next=came.next, result=came.result)
 
 
-async def _delegated(context: FlowContext, request: DeliberationRequest, came: Deliberated) -> CouncilOutput:
-    if CHAIN_VERB not in context.scope.allowed:
-        why = "the council calls for the agent chain, which this build lacks or this run may not use"
-        return CouncilOutput(ok=False, error="path_unavailable", message=why, next=came.next, result=came.result)
-    acted = await act(context, Call(verb=CHAIN_VERB, args={"text": request.prompt}), (0,))
-    if isinstance(acted.result, VerbReturned):
-        return CouncilOutput(ok=True, next=came.next, result=came.result, chain=acted.result.output)
-    error = error_of(acted)
-    return CouncilOutput(ok=False, error=error["code"], message=error["message"], next=came.next, result=came.result)
+async def _delegated(context: FlowContext, came: Deliberated) -> CouncilOutput:
+    """What the chain answers is the council's answer, where a validated directive led there (EXE-07)."""
+    if not context.scope.permits(CHAIN_VERB) or came.result is None:
+        return CouncilOutput(ok=False, error="path_unavailable", message=NO_CHAIN, next=came.next, result=came.result)
+    tools = tuple(filter(context.scope.permits, pack_tools(context.catalog)))
+    asked = ChainAsked(text=came.result.prompt, tools=tools, mode="council")
+    chained = await enter_chain(context, asked, NO_TALK, (0,))
+    return CouncilOutput(
+        ok=chained.answer is not None,
+        error=chained.error,
+        message=chained.message,
+        next=came.next,
+        result=came.result,
+        chain=chained.answer,
+    )
+
+
+NO_CHAIN = "the council calls for an agent chain, and the run's catalog has none"

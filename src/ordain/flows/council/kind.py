@@ -5,12 +5,14 @@ from __future__ import annotations
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.scope import CapabilityScope
-from ordain.flows.council.flow import CHAIN_VERB, run_council
+from ordain.flows.council.flow import run_council
 from ordain.flows.council.outcome import COUNCIL_WIRE, CouncilOutput
 from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind, settled_in_words
+from ordain.flows.steps.chain import pack_tools
 from ordain.journal.records import Label
 
 AGENT = "council"
@@ -26,8 +28,8 @@ def _label(_: DeliberationRequest) -> Label:
 
 
 def _grant(_: DeliberationRequest, catalog: Catalog) -> CapabilityScope:
-    """The agent chain, where this build has one."""
-    return CapabilityScope(allowed=(CHAIN_VERB,) if CHAIN_VERB in catalog.verbs else ())
+    """The agent chain and what it may use."""
+    return CapabilityScope(allowed=tuple(sorted({CHAIN_VERB, *pack_tools(catalog)} & set(catalog.verbs))))
 
 
 COUNCIL_KIND: Kind[DeliberationRequest, CouncilOutput] = Kind(
@@ -40,5 +42,6 @@ COUNCIL_KIND: Kind[DeliberationRequest, CouncilOutput] = Kind(
     grant=_grant,
     prompts=COUNCIL_PROMPTS,
     wire=COUNCIL_WIRE,
+    escalates=frozenset({CHAIN_VERB}),
     judged=True,
 )

@@ -10,7 +10,8 @@ from msgspec import Struct
 from ordain.contracts.council import AuditVerdict, Constraints, DeliberationRequest, Phi
 from ordain.flows.transcript import HistoryRef, Spoken
 
-PROMPT_CHARS = 40_000
+PROMPT_CHARS = 32_000
+"""What an agent chain takes, to which the question may go."""
 HISTORY_MESSAGES = 20
 HISTORY_CHARS = 4000
 STATE_CHARS = 4000
@@ -91,4 +92,4 @@ def _phi(phi: Phi) -> dict[str, float]:
 
 
 def _cut(text: str, bound: int) -> str:
-    return text if len(text) <= bound else text[:bound] + "…"
+    return text if len(text) <= bound else text[: bound - 1] + "…"

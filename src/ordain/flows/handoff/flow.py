@@ -14,11 +14,13 @@ from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.envelopes import asks_of
+from ordain.flows.handoff.counted import PASSED, VIOLATION, counted
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT
 from ordain.flows.handoff.request import NO_ENVELOPE, planner_request
 from ordain.flows.steps.work import Working, work
 from ordain.rules.handoff import HANDOFF, HandoffFacts, HandoffInputs, HandoffOutcome, HandoffRefused, HandoffStage
 from ordain.rules.safety import SafetyLimits
+from ordain.rules.tool_first import OutputPassed, ToolFirstViolation
 
 TRUST = {"status": Trust.SYSTEM, "mode": Trust.SYSTEM, "outputPayload": Trust.FOREIGN}
 
@@ -36,7 +38,13 @@ async def run_handoff(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutp
     worked = await work(context, planner_request(context.catalog, call), HANDOFF_PROMPT, Working(role=envelope.worker, limits=limits))
     if not worked.ok:
         return _failed(context, envelope.mode, worked.error, worked.message, worked.steps)
-    result = completed(envelope.mode, worked.output if envelope.return_expected else None)
+    card, output = context.catalog.card_of(call.verb), worked.output
+    if card is not None:
+        counts = counted(context, Call(verb=call.verb, args=call.args), card, envelope, worked)
+        if isinstance(counts.outcome, ToolFirstViolation):
+            return _failed(context, envelope.mode, VIOLATION, counts.reason.meaning, worked.steps)
+        output = PASSED if isinstance(counts.outcome, OutputPassed) else output
+    result = completed(envelope.mode, output if envelope.return_expected else None)
     return VerbPlanOutput(ok=True, output=_wire(result), trust=TRUST, step_results=worked.steps)
 
 

@@ -12,6 +12,7 @@ from ordain.flows.context import Carrying
 from ordain.flows.handoff.flow import run_handoff
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT
 from ordain.flows.kind import Kind, settled_in_words
+from ordain.rules.tool_first import TOOL_FIRST
 
 
 class _Payload(Struct, rename="camel"):
@@ -43,5 +44,6 @@ HANDOFF_RUN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carrying=Carrying(waits=True),
     nests=False,
     prompts=(HANDOFF_PROMPT,),
+    rules=(TOOL_FIRST,),
     judged=True,
 )

@@ -16,7 +16,7 @@ def planner_request(catalog: Catalog, call: VerbPlanInput) -> PlannerRequest:
     """What the specialist works on: who it is by its card, the task, and the payload as material; its tools are the envelope's scope and nothing else."""
     card, envelope, policy = catalog.card_of(call.verb), call.handoff or NO_ENVELOPE, catalog.policy.handoff
     who = f"You are {envelope.worker}. {'' if card is None else card.description}".strip()
-    payload = call.args["payload"]
+    payload = {**call.args["payload"], **({"found_before": list(call.recalled)} if call.recalled else {})}
     return PlannerRequest(
         caller="other",
         goal=Goal(

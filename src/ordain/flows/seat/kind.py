@@ -20,9 +20,8 @@ def _label(given: SeatInput) -> Label:
 
 
 def _excerpt(output: Raw) -> str:
-    """Who spoke, and what was said."""
-    said = _OUTPUT.decode(output)
-    return f"{said.name}: {said.text or said.error}"
+    """Who spoke; what was said is no part of any header."""
+    return _OUTPUT.decode(output).name
 
 
 SEAT: Kind[SeatInput, SeatOutput] = Kind(
@@ -35,5 +34,6 @@ SEAT: Kind[SeatInput, SeatOutput] = Kind(
     excerpt=_excerpt,
     prompts=(SEAT_PROMPT,),
     rules=(OPINION,),
+    only_calls=True,
     judged=True,
 )

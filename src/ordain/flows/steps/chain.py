@@ -8,27 +8,23 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.chain import CHAIN_VERB
+from ordain.contracts.chain import CHAIN_VERB, TOOLS_MAX
+from ordain.contracts.packs import pack_verbs
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, InConversation, StepResult, act
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 from ordain.rules.chain_end import CHAIN_END, ChainEndInputs, ChainUnfinished
-from ordain.rules.entry import EntryRefused, pack_verbs
 
 DONE_CHARS = 8000
 STEP_CHARS = 600
 """Most of what one step gave in what a chain is told of the steps before it."""
 
 
-TOOLS_MAX = 100
-
-
 def pack_tools(catalog: Catalog, packs: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The verbs of these packs, or of policy's for a chain, that may run here; none where a pack is unknown."""
-    found = pack_verbs(catalog.policy.agent_chain.packs if packs is None else packs, catalog, catalog.policy)
-    return () if isinstance(found, EntryRefused) else found[:TOOLS_MAX]
+    """The verbs of these packs, or of policy's for a chain, that may run here, as far as a request may name them."""
+    return pack_verbs(catalog.policy.agent_chain.packs if packs is None else packs, catalog, catalog.policy)[:TOOLS_MAX]
 
 
 class ChainAsked(Struct, frozen=True, kw_only=True):

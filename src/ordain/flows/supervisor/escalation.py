@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs
 
+from ordain.contracts.council import CouncilDirective, CouncilResult, DeliberationRequest
 from ordain.flows.act import InConversation, StepResult, VerbPlanInput
 from ordain.flows.context import FlowContext
+from ordain.flows.deliberation.deliberate import deliberate
 from ordain.flows.steps.chain import STEP_CHARS, ChainAsked, enter_chain
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.flows.supervisor.request import arguments_of
-
-NO_COUNCIL = "path_unavailable"
 
 
 class Escalation(Struct, frozen=True, kw_only=True):
@@ -35,8 +36,8 @@ class Escalated(Struct, frozen=True, kw_only=True):
     message: str = ""
 
 
-async def escalate(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
-    """Hand over to an agent chain, within what is left of the turn's tokens and time."""
+async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "") -> Escalated:
+    """Hand over to an agent chain, within what is left of the turn's tokens and time; ``known`` is told to it beside the steps so far."""
     context, progress, args = escalation.context, escalation.progress, arguments_of(escalation.call)
     asked = ChainAsked(
         text=args.text,
@@ -45,7 +46,7 @@ async def escalate(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
         max_tokens_reason=max(1, left_reason(progress)),
         max_tokens_answer=max(1, left_answer(progress)),
         timeout_ms=max(1, progress.limits.timeout_ms - (context.now() - progress.began) // 1000),
-        before="\n".join(filter(None, (args.before, *steps_told(progress)))),
+        before="\n".join(filter(None, (args.before, *steps_told(progress), known))),
         recalled=args.recalled,
     )
     talk = InConversation(history=escalation.call.history, narrate=escalation.call.narrate, max_tokens=escalation.call.max_tokens)
@@ -55,9 +56,26 @@ async def escalate(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
     return Escalated(answer=chained.answer, error=chained.error, message=chained.message)
 
 
-async def consult(_: Escalation, __: tuple[int, ...]) -> Escalated:
-    """Ask the council. This build has none."""
-    return Escalated(error=NO_COUNCIL, message="this build has no council")
+async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
+    """Ask the council about the goal and what was done for it: its accepted text is the answer, or it hands over to a chain (EXE-15)."""
+    context, call = escalation.context, escalation.call
+    text, told = arguments_of(call).text, steps_told(escalation.progress)
+    prompt = "\n".join((text, "", "What was done for it:", *told)) if told else text
+    asked = DeliberationRequest(prompt=prompt, source=call.verb, universe=context.catalog.policy.council.universe)
+    came = await deliberate(context, asked, call.history)
+    result = came.result
+    if came.next is CouncilDirective.ACCEPT_TEXT and result is not None:
+        return Escalated(answer={"content": result.final_text, "structured": {"deliberation": msgspec.to_builtins(result.meta)}})
+    if came.next is CouncilDirective.DELEGATE_CHAIN and result is not None:
+        return await escalate(escalation, refs, _left_open(result))
+    return Escalated(error=came.error, message=came.message)
+
+
+def _left_open(result: CouncilResult) -> str:
+    """What the council did not settle, as a chain is told of it: no answer, and material alone."""
+    why = "" if result.verdict is None else result.verdict.reason
+    proposed = f"What it had in mind, and did not accept: {result.tentative_text}" if result.tentative_text else ""
+    return "\n".join(filter(None, ("The council handed this over to longer work.", why, proposed)))
 
 
 def steps_told(progress: Progress) -> list[str]:

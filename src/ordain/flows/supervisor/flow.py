@@ -6,7 +6,7 @@ turn by what it comes to, and the loop is bounded by its step cap (EXE-16) and i
 
 from __future__ import annotations
 
-from ordain.contracts.conversation import ExecMode
+from ordain.contracts.conversation import ENTRY_OF, ExecMode
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import Trust
 from ordain.effects.results import ModelAnswer, VerbReturned
@@ -33,7 +33,6 @@ from ordain.flows.supervisor.request import arguments_of, request_of
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
-from ordain.rules.entry import ENTRY_OF
 from ordain.rules.proceed import Bound
 from ordain.rules.proposals import Parsed, Unparsed
 from ordain.rules.supervise import SUPERVISE, Move, Pending, SuperviseFacts, SuperviseFailed, SuperviseInputs, SuperviseReason

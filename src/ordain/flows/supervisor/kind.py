@@ -9,6 +9,7 @@ import msgspec
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
 from ordain.flows.context import Carrying
+from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.supervisor.flow import run_supervisor
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, MOVE_PROMPT_3, STEP_PROMPT
@@ -29,12 +30,12 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     excerpt=verb_output,
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True, prompt=STEP_PROMPT),
-    prompts=(STEP_PROMPT, MOVE_PROMPT),
+    prompts=(STEP_PROMPT, MOVE_PROMPT, *COUNCIL_PROMPTS),
     rules=(SUPERVISE,),
     escalates=frozenset({CHAIN_VERB}),
     judged=True,
 )
-SUPERVISOR_5 = replace(SUPERVISOR, version=5, run=run_supervisor_5, escalates=frozenset())
+SUPERVISOR_5 = replace(SUPERVISOR, version=5, run=run_supervisor_5, prompts=(STEP_PROMPT, MOVE_PROMPT), escalates=frozenset())
 SUPERVISOR_4 = replace(SUPERVISOR_5, version=4, run=run_supervisor_4)
 SUPERVISOR_3 = replace(SUPERVISOR_4, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)
 SUPERVISOR_2 = replace(SUPERVISOR_3, version=2, run=run_supervisor_2)

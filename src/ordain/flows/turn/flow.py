@@ -1,8 +1,7 @@
 """Flow ``turn``: one message, answered (RTE-02, B-39, B-41).
 
-Rules decide entry, outcome and path; then a table says what carries the path out. A workflow is a run of its own. What this build cannot carry
-out (delegation) ends as typed ``path_unavailable``: it never becomes chat. The narrative is what a model wrote, or code where no model did; whether the turn
-succeeded is decided from its steps alone (B-34).
+Rules decide entry, outcome and path; then a table says what carries the path out. A workflow is a run of its own, and agents are handed a turn through the
+roster's. The narrative is what a model wrote, or code where no model did; whether the turn succeeded is decided from its steps alone (B-34).
 """
 
 from __future__ import annotations
@@ -28,11 +27,12 @@ from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.turn.carried import Work, carry, chain_tools, failed, names
+from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names
+from ordain.flows.turn.delegation import hand_to, heading_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
-from ordain.flows.turn.workflow import carry_out, course_of, refusal
+from ordain.flows.turn.workflow import carry_out
 from ordain.flows.values import advice_bytes
 from ordain.ports.effects import Interrupted
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
@@ -102,15 +102,15 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         return failed(told, entry.code, REFUSED[entry.code.partition(":")[0]].format(entry.verb))
     plan = execution_plan(message.mode, entry.verb)
     told = msgspec.structs.replace(told, verb=plan.verb_name, skipped=names(plan.steps))
-    course = await course_of(context, given)
-    if isinstance(course.chosen, OutcomeRefused):
-        return failed(told, course.chosen.code, refusal(course.chosen, course.suggestion))
-    told = msgspec.structs.replace(told, outcome=str(course.chosen.outcome))
-    if course.chosen.outcome in WORKFLOWS and course.suggestion is not None:
-        told, error = await carry_out(context, course.suggestion, told)
+    heading = await heading_of(context, given)
+    if isinstance(heading.chosen, OutcomeRefused):
+        return failed(told, heading.chosen.code, heading.why_not)
+    told = msgspec.structs.replace(told, outcome=str(heading.chosen.outcome))
+    if heading.chosen.outcome in WORKFLOWS and heading.suggestion is not None:
+        told, error = await carry_out(context, heading.suggestion, told)
         return told if error is None else failed(told, error["code"], error["message"])
-    if course.chosen.outcome is not TurnOutcome.DIRECT:
-        return failed(told, "path_unavailable", f"this build cannot carry out outcome {course.chosen.outcome}")
+    if heading.chosen.outcome is not TurnOutcome.DIRECT:
+        return await hand_to(context, heading.agents, given, told)
     routed, ambiguous = await _route(context, given, entry.verb)
     told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
     verb = VERB_OF[routed.path] or entry.verb
@@ -131,7 +131,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     tools = tuple(tool for tool in entry.tools if context.scope.permits(tool))
-    work = Work(
+    work = PlannedWork(
         words=message.words,
         routed=routed,
         verb=verb,

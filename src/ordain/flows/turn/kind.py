@@ -15,11 +15,12 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.carried import chain_tools
+from ordain.flows.turn.delegation import handing
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.flow import run_turn
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4
-from ordain.flows.turn.suggestion import WORKFLOW_PROMPT
+from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, WORKFLOW_PROMPT
 from ordain.flows.turn.v1 import run_turn as run_turn_1
 from ordain.flows.turn.v2 import run_turn as run_turn_2
 from ordain.flows.turn.v3 import run_turn as run_turn_3
@@ -48,8 +49,10 @@ def _label_4(given: TurnInput | FlatTurnInput) -> Label:
 
 
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
-    """What earlier versions were granted, and where a model plans the agent chain, with the verbs that it may use."""
+    """What earlier versions were granted, where a model plans the agent chain with the verbs that it may use, and what agents need who may be handed the turn."""
     message, before, entered = given.message, _grant_6(given, catalog), _entered(given, catalog)
+    if before.allowed and message.mode is ExecMode.BRAIN:
+        before = CapabilityScope(allowed=tuple(sorted({*before.allowed, *handing(message, catalog)})))
     if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):
         return before
     tools = chain_tools(message, entered, catalog)
@@ -120,19 +123,20 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     settle=settled_by_error,
     label=_label,
     grant=_grant,
-    prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT),
+    prompts=(ROUTER_PROMPT, SUGGESTION_PROMPT),
     rules=(ENTRY, WORKFLOW, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
     reply=_reply,
     serves=Serves.REQUEST,
     routing=Routing(until=ROUTE.name, found=_routed, closed={"outcome": TurnOutcome, "path": Path}),
     commissioned=turn_input,
     enters=True,
+    escalates=frozenset({CHAIN_VERB}),
     profiles=True,
     sums_up=_own,
     judged=True,
     failed=_failed,
 )
-TURN_6 = replace(TURN, version=6, run=run_turn_6, grant=_grant_6)
+TURN_6 = replace(TURN, version=6, run=run_turn_6, grant=_grant_6, prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT), escalates=frozenset())
 TURN_5 = replace(
     TURN_6,
     version=5,

@@ -1,15 +1,17 @@
-"""What a model sees that may suggest a workflow: the message and the templates that could be carried out, and nothing else (RTE-06).
+"""What a model sees that may suggest a workflow, or agents: the message, the templates that could be carried out and who is there, and nothing else (RTE-06).
 
-It names a template and arguments. Steps it is never shown, nor asked for.
+It names a template and arguments, or agents. Steps it is never shown, nor asked for; what its suggestion comes to rules say.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.cards import get_agent_schema
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
 from ordain.effects.effect import ModelCall
@@ -17,6 +19,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.turn.request import TurnInput
 from ordain.flows.values import PromptInputs, Values
+from ordain.rules.workflow import DELEGATES_KEY, DELEGATES_MOST
 
 TEMPLATE = "workflow_suggestion"
 MAX_TOKENS = 1000
@@ -76,3 +79,45 @@ WORKFLOW_PROMPT: PromptKind[TurnInput] = PromptKind(
     ask=_ask,
     build=_build,
 )
+
+
+# --- since turn@7: agents too ---------------------------------------------------------------------------------------------------------
+
+TURN_TEMPLATE = "turn_suggestion"
+
+
+class TurnSuggestionPrompt(Struct, frozen=True, kw_only=True):
+    """The template's input."""
+
+    workflows: list[dict[str, Any]]
+    agents: list[dict[str, Any]]
+    message: str
+
+
+def agents_offered(catalog: Catalog) -> list[dict[str, Any]]:
+    """Who is there to be handed work, by name. Who may be rule ``outcome`` says."""
+    return get_agent_schema(card for _, card in sorted(catalog.data.cards.items()))
+
+
+def _turn_prompt(catalog: Catalog, given: TurnInput) -> TurnSuggestionPrompt:
+    return TurnSuggestionPrompt(workflows=offered(catalog), agents=agents_offered(catalog), message=given.message.words)
+
+
+def _turn_schema(catalog: Catalog) -> dict[str, Any]:
+    schema = _schema(catalog)
+    names = {"type": "array", "items": {"enum": sorted(catalog.data.cards)}, "maxItems": DELEGATES_MOST}
+    return {**schema, "properties": {**schema["properties"], DELEGATES_KEY: names}}
+
+
+def _turn_ask(context: FlowContext, given: TurnInput) -> ModelQuestion:
+    prompt = _turn_prompt(context.catalog, given)
+    bound = len(context.catalog.data.prompts[TURN_TEMPLATE].encode()) + 4 * len(msgspec.json.encode(prompt))
+    return ModelQuestion(refs=(0,), args={}, prompt_tokens=bound, max_tokens=MAX_TOKENS)
+
+
+def _turn_build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
+    return PromptInputs(inputs=msgspec.structs.asdict(_turn_prompt(catalog, values[0])), schema=_turn_schema(catalog))
+
+
+SUGGESTION_PROMPT: PromptKind[TurnInput] = replace(WORKFLOW_PROMPT, template=TURN_TEMPLATE, ask=_turn_ask, build=_turn_build)
+"""The same question as before, with agents among the answers; its purpose is the same."""

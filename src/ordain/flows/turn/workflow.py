@@ -65,13 +65,13 @@ async def course_of(context: FlowContext, given: TurnInput) -> Course:
     facts = OutcomeFacts(mode=message.mode, workflow=message.template, delegates=len(message.delegates), verb=bool(message.verb))
     suggestion = None
     if message.template and message.mode is ExecMode.BRAIN:
-        suggestion = _judged(context, SuggestedBy.SENDER, message.template, message.workflow_args)
-        facts = _with(facts, suggestion.outcome)
+        suggestion = suggested_by_sender(context, message.template, message.workflow_args)
+        facts = with_expansion(facts, suggestion.outcome)
     decision = context.fx.decide(OUTCOME, facts, None, (0,))
     if decision.reason not in OPEN or context.catalog.policy.outcome.ask is None or not offered(context.catalog):
         return Course(chosen=decision.outcome, suggestion=suggestion)
     suggestion, ref = await _asked(context, given)
-    facts = msgspec.structs.replace(_with(facts, suggestion.outcome), suggested=True)
+    facts = msgspec.structs.replace(with_expansion(facts, suggestion.outcome), suggested=True)
     if facts.expansion is Expansion.NOT_ASKED:
         return Course(chosen=decision.outcome)
     return Course(chosen=context.fx.decide(OUTCOME, facts, None, (0, *ref)).outcome, suggestion=suggestion)
@@ -88,13 +88,15 @@ async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tu
     return Suggestion(template=outcome.template, args=proposal.value["args"], outcome=outcome), refs
 
 
-def _judged(context: FlowContext, by: SuggestedBy, template: str, args: dict[str, Any]) -> Suggestion:
-    facts = WorkflowFacts(by=by, template=template, given=len(args), safety=context.safety)
+def suggested_by_sender(context: FlowContext, template: str, args: dict[str, Any]) -> Suggestion:
+    """The workflow that a message names, as rule ``workflow`` judges it."""
+    facts = WorkflowFacts(by=SuggestedBy.SENDER, template=template, given=len(args), safety=context.safety)
     inputs = WorkflowInputs(catalog=context.catalog, scope=context.scope, template=template, args=args)
     return Suggestion(template=template, args=args, outcome=context.fx.decide(WORKFLOW, facts, inputs, (0,)).outcome)
 
 
-def _with(facts: OutcomeFacts, outcome: WorkflowOutcome) -> OutcomeFacts:
+def with_expansion(facts: OutcomeFacts, outcome: WorkflowOutcome) -> OutcomeFacts:
+    """The facts of rule ``outcome`` with what rule ``workflow`` says."""
     match outcome:
         case Expanded(tier=""):
             return msgspec.structs.replace(facts, expansion=Expansion.UNASKED)

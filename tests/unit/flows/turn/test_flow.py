@@ -18,6 +18,7 @@ from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
+from ordain.flows.steps.chain import pack_tools
 from ordain.flows.turn.carried import CODES
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
@@ -142,13 +143,6 @@ def test_an_entry_that_cannot_be_is_refused(given: Any, code: str) -> None:
     assert ((out(played).error or {})["code"].partition(":")[0], played.asked) == (code, ())
 
 
-@pytest.mark.parametrize("given", [{"delegates": ("a",)}, {"delegates": ("a", "b")}, {"mode": ExecMode.COUNCIL}])
-def test_what_this_build_cannot_do_is_path_unavailable(given: Any) -> None:
-    """It never becomes chat."""
-    played = turn(**given)
-    assert ((out(played).error or {})["code"], played.asked) == ("path_unavailable", ())
-
-
 def test_an_agent_works_as_a_child() -> None:
     """With its tools in scope and its caps in the call; steps that went well make the turn ok."""
     step = StepResult(step_name="math.evaluate", order=0, ok=True)
@@ -159,6 +153,75 @@ def test_an_agent_works_as_a_child() -> None:
     assert given_of(played).args["tools"] == ["math.evaluate"]
     assert (out(played).ok, out(played).executed, out(played).structured) == (True, ("math.evaluate",), {"n": 42})
     assert (out(played).plan, out(played).skipped) == (("planner_react/PlannerReactService",), ("agent_chain/AgentChainService",))
+
+
+def test_a_council_turn_enters_the_supervisor() -> None:
+    """By its own verb and with its own plan; what it escalates to may be had.
+
+    EXE-02 "`mode∈{agent,council}` or `extra.supervised` → supervisor path."
+    """
+    played = turn(EMPTY, worked(below=header()), mode=ExecMode.COUNCIL)
+    (spawn,) = played.spawns
+    assert (spawn.flow, given_of(played).verb, out(played).path) == ("supervisor", "council_runtime", "council")
+    assert "agent_chain" in spawn.scope
+    assert (out(played).ok, out(played).plan, out(played).skipped) == (True, ("council_supervisor/CouncilService",), ())
+
+
+def chained(step: StepResult | None = None, **changes: Any) -> Any:
+    """The end of a chain's run; ``changes`` of its result."""
+    directive = {"thought": None, "finish": True, "action": None, "final_answer": {"content": "42", "structured": {"n": 42}}}
+    result = {"mode": "agent", "text": "42", "structured": {"n": 42}, "planner_raw": {"directive": directive, "answer": 3}, **changes}
+    steps = () if step is None else (step,)
+    acts = [Act(verb=one.step_name, call=one.call, end=ActEnd.DONE if one.ok else ActEnd.FAILED, reads=True) for one in steps]
+    return joined(completed(VerbPlanOutput(ok=True, output=result, step_results=steps), header=header(*acts)))
+
+
+CHAIN_ROUTE = routes("agent_chain", confidence=1.0)
+
+
+def test_a_routers_path_leads_to_an_agent_chain() -> None:
+    """With a chain's steps, time and packs, as far as the budget class allows; the other step of the agent's plan did not run.
+
+    ACH-03 "router `agent_chain`"
+    EXE-10 "Exec validates and enforces it."
+    """
+    step = StepResult(step_name="extract_facts", order=0, ok=True)
+    played = turn(CHAIN_ROUTE, EMPTY, chained(step), policy=ROUTING, mode=ExecMode.AGENT)
+    (spawn,) = played.spawns
+    args = given_of(played).args
+    assert (spawn.flow, given_of(played).verb, args["max_steps"], args["timeout_ms"]) == ("agent_chain", "agent_chain", 6, 90_000)
+    assert args["tools"] == list(pack_tools(shipped()))
+    assert set(args["tools"]) <= set(spawn.scope)
+    assert (out(played).ok, out(played).narrative, out(played).structured, out(played).path) == (True, "42", {"n": 42}, "agent_chain")
+    assert (out(played).plan, out(played).skipped) == (("agent_chain/AgentChainService",), ("planner_react/PlannerReactService",))
+    named = turn(CHAIN_ROUTE, EMPTY, chained(), policy=ROUTING, mode=ExecMode.AGENT, allowed_verbs=("math.evaluate",), max_steps=2)
+    assert (given_of(named).args["tools"], given_of(named).args["max_steps"]) == (["math.evaluate"], 2)
+    assert "extract_facts" not in named.spawns[0].scope
+
+
+@pytest.mark.parametrize("changes", [{"planner_raw": {}}, {"text": "43"}, {"structured": {}}, {"planner_raw": {"directive": "maybe"}}])
+def test_a_chains_text_is_no_answer_of_a_turn(changes: dict[str, Any]) -> None:
+    """Without the directive that led there the turn fails typed, and says nothing of what the chain said.
+
+    EXE-07 "AgentChain `text` is never accepted as terminal text without a validated decision that led there."
+    """
+    played = turn(CHAIN_ROUTE, EMPTY, chained(**changes), policy=ROUTING, mode=ExecMode.AGENT)
+    assert ((out(played).error or {})["code"], out(played).ok) == ("agent_chain_unfinished", False)
+    assert "4" not in (played.reply or "")
+
+
+def test_a_chain_that_went_wrong_is_judged_by_its_acts() -> None:
+    """Whatever its answer says."""
+    bad = StepResult(step_name="extract_facts", order=0, ok=False, error="bad_output", call="c")
+    played = turn(CHAIN_ROUTE, EMPTY, chained(bad), policy=ROUTING, mode=ExecMode.AGENT)
+    assert ((out(played).error or {})["code"], out(played).ok) == ("partial", False)
+
+
+def test_an_escalation_shows_among_the_plans_steps() -> None:
+    """A supervised loop that handed over to a chain has run both steps of the agent's plan."""
+    step = StepResult(step_name="agent_chain", order=0, ok=True)
+    played = turn(EMPTY, worked(step, below=header()), mode=ExecMode.AGENT)
+    assert (out(played).plan, out(played).skipped) == (("planner_react/PlannerReactService", "agent_chain/AgentChainService"), ())
 
 
 def test_what_was_denied_was_not_executed() -> None:

@@ -11,7 +11,7 @@ from ordain.effects.effect import ApprovalAsked
 from ordain.ports.approvals import ApprovalRow
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApprovalView
-from ordain.runtime.review_tickets import ticket_of
+from ordain.runtime.tickets import ticket_of
 from tests.shapes.cards import hand_to
 
 

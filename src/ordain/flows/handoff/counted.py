@@ -1,0 +1,47 @@
+"""Whether what a specialist says counts: rule ``tool_first`` on the calls that its loop made (PLAN-15, C6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ordain.contracts.agent_verbs import WhyHanded
+from ordain.contracts.cards import AgentCard, ToolFirst
+from ordain.contracts.handoff import Envelope
+from ordain.effects.calls import Call
+from ordain.flows.context import FlowContext
+from ordain.flows.steps.work import Worked
+from ordain.rules.decision import Decision
+from ordain.rules.tool_first import TOOL_FIRST, CalledTool, ToolFirstFacts, ToolFirstInputs, ToolFirstOutcome
+
+VIOLATION = "tool_first_violation"
+PASSED: dict[str, Any] = {"content": "passed", "structured": {"passed": True, "confidence": 0}}
+"""What is handed back of an agent that passes, whatever else it says."""
+
+
+def counted(context: FlowContext, call: Call, card: AgentCard, envelope: Envelope, worked: Worked) -> Decision[ToolFirstOutcome]:
+    """Whether it counts; one who takes another's place is not held to that one's tools (B-16)."""
+    planned, fallback = _named(call, "tools"), _named(call, "fallback_tools")
+    made = [CalledTool(verb=step.step_name, ok=step.ok) for step in worked.steps]
+    facts = ToolFirstFacts(
+        agent=card.name,
+        enforced=card.tool_first is ToolFirst.ENFORCED,
+        planned=len(planned),
+        fallback=len(fallback),
+        calls=len(made),
+        substitute=envelope.reason == WhyHanded.FALLBACK,
+    )
+    said = None if worked.output is None else worked.output.get("structured")
+    inputs = ToolFirstInputs(
+        catalog=context.catalog,
+        calls=made,
+        planned=planned,
+        fallback=fallback,
+        preferred=card.tool_preference,
+        structured=said,
+    )
+    return context.fx.decide(TOOL_FIRST, facts, inputs, (0,))
+
+
+def _named(call: Call, name: str) -> Sequence[str]:
+    return call.args.get(name, ())

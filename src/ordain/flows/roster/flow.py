@@ -1,0 +1,273 @@
+"""Flow ``roster``: a plan of specialists, carried out in waves of handoffs (B-39, PLAN-12..PLAN-18, C6).
+
+The plan is a proposal; rules say what of it is followed, by whom, what runs next, and what is done about a step that failed. Each step is a call of a card's
+verb like any other: one door, one approval, one journal. What an agent says is no act: whether the plan was done its acts say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+import msgspec
+
+from ordain.contracts.agent_verbs import WhyHanded
+from ordain.contracts.cards import AGENT_VERB
+from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepStatus
+from ordain.contracts.verbs import Trust
+from ordain.effects.calls import Call
+from ordain.effects.effect import Wait, WaitFor
+from ordain.effects.results import VerbReturned
+from ordain.flows.act import Acted, Cleared, InConversation, StepResult, VerbPlanInput, VerbPlanOutput, carry_out_all, clear, turn_kind
+from ordain.flows.context import FlowContext
+from ordain.flows.findings import StepFinding, listed
+from ordain.flows.roster.planning import Planned, planned
+from ordain.flows.roster.request import RosterArgs, arguments_of
+from ordain.flows.roster.steps import call_of, did_something, fallback_of, finding_of, handed_on, proposal_of_finding, told, tools_of
+from ordain.ports.effects import Interrupted
+from ordain.rules.negotiate import NEGOTIATE, Agreed, NegotiateFacts, NegotiateInputs
+from ordain.rules.plan import PlanRefused
+from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFacts, PlanWaveInputs, Wave
+from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
+
+FAILED = "plan_failed"
+"""The error of a plan of which no step was done, where its steps failed with several."""
+AGAIN = "another try of a plan's step"
+CODE_CHARS = 64
+REFUSED = {
+    "unknown_agent": "there is no agent {}",
+    "no_general_agent": "there is no general_agent to take what no plan may be followed for: {}",
+}
+
+
+async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Plan, hand on each step, and give back what was found and what became of each."""
+    args = arguments_of(call)
+    context = context.told(turn_kind(call))
+    try:
+        plan = await planned(context, call, args)
+    except Interrupted:
+        return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
+    if isinstance(plan, PlanRefused):
+        return VerbPlanOutput(ok=False, error=plan.code, message=REFUSED.get(plan.code, "{}").format(plan.detail))
+    return await _Plan(context, args, plan).run()
+
+
+class _Plan:
+    """A plan on its way: what became of each step so far is always in ``records``."""
+
+    def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned) -> None:
+        self._context, self._args, self._plan = context, args, plan
+        self._records = list(plan.records)
+        self._findings: dict[int, StepFinding] = {}
+        self._events: list[StepEvent] = []
+        self._tried: dict[int, list[str]] = {record.index: [] for record in plan.records}
+        self._results: list[StepResult] = []
+        self._first_given: dict[int, tuple[Cleared, int]] = {}
+        self._width = 1
+        self._over = PlanOver(status=PlanStatus.FAILED)
+        self._first = ""
+
+    async def run(self) -> VerbPlanOutput:
+        """All of it decided at once, then wave by wave, until nothing is left that could run."""
+        try:
+            await self._cleared()
+            most = self._context.now() + self._context.catalog.policy.roster.plan_seconds * 1_000_000
+            self._context = self._context.until(min(self._context.deadline, most))
+            while isinstance(wave := self._next(), Wave):
+                await self._carry_out(wave.steps)
+            self._over = wave
+        except Interrupted as interrupted:
+            return self._ended("cancelled", f"{interrupted.what} by {interrupted.by}")
+        return self._ended(*self._failure())
+
+    async def _cleared(self) -> None:
+        """Every handoff of the plan is decided before any of them runs: one refused refuses all, and one yes is to exactly these."""
+        given = [record.index for record in self._records if record.status is StepStatus.PLANNED]
+        calls = [self._call(index, self._reason(index)) for index in given]
+        if calls:
+            cleared = await clear(self._context, calls, (0,), width=self._at_once(len(calls)))
+            self._first_given = {index: (cleared, number) for number, index in enumerate(given)}
+            self._width = cleared.width
+
+    def _at_once(self, steps: int) -> int:
+        """How many of the plan's steps are at work at once at the most."""
+        in_order = self._plan.strategy is HandoffStrategy.SEQUENTIAL and not self._plan.needs
+        return 1 if in_order else min(steps, self._context.catalog.policy.roster.max_concurrency)
+
+    def _reason(self, index: int) -> WhyHanded:
+        return WhyHanded.FALLBACK if self._records[index].fallback_applied else self._plan.reason
+
+    def _next(self) -> Wave | PlanOver:
+        facts = PlanWaveFacts(
+            steps=len(self._records),
+            left_ms=max(0, self._context.left_ms()),
+            width=self._width,
+            done=self._at(StepStatus.COMPLETED),
+            failed=self._at(StepStatus.FAILED),
+        )
+        inputs = PlanWaveInputs(strategy=self._plan.strategy, needs=self._plan.needs)
+        return self._context.fx.decide(PLAN_WAVE, facts, inputs, ()).outcome
+
+    def _at(self, status: StepStatus) -> tuple[int, ...]:
+        return tuple(record.index for record in self._records if record.status is status)
+
+    async def _carry_out(self, steps: Sequence[int]) -> None:
+        """One wave to its end. Whatever of it is tried again or taken by another is another handoff, decided anew."""
+        again, wait_ms = await self._hand_on(steps)
+        while again:
+            if wait_ms:
+                await self._context.fx.perform(Wait(what=WaitFor.TIMER, about=AGAIN, deadline=self._context.now() + wait_ms * 1000))
+            again, wait_ms = await self._hand_on(again)
+
+    async def _hand_on(self, steps: Sequence[int]) -> tuple[list[int], int]:
+        """These steps beside each other; gives those that go on after that, and after how long."""
+        cleared, numbers = await self._permitted(steps)
+        for index in steps:
+            self._begin(index)
+        later = sum(record.status is StepStatus.PLANNED for record in self._records)
+        ended = await carry_out_all(self._context, cleared, numbers, later=later, talk=self._talk(steps))
+        again, wait_ms = list[int](), 0
+        for index, acted in zip(steps, ended, strict=True):
+            follows = self._took(index, acted)
+            match follows:
+                case None | StepFails():
+                    continue
+                case TryStepAgain():
+                    wait_ms = max(wait_ms, follows.wait_ms)
+                case HandToFallback():
+                    self._hand_to(index, follows.agent)
+                case _:
+                    assert_never(follows)
+            again.append(index)
+        return again, wait_ms
+
+    async def _permitted(self, steps: Sequence[int]) -> tuple[Cleared, list[int]]:
+        """The handoffs as they were decided with the plan; those of steps that were handed on before are decided now."""
+        known = [self._first_given.pop(index) for index in steps if index in self._first_given]
+        if len(known) == len(steps):
+            return known[0][0], [number for _, number in known]
+        calls = [self._call(index, self._reason(index)) for index in steps]
+        return await clear(self._context, calls, (0,), width=len(calls)), list(range(len(calls)))
+
+    def _call(self, index: int, reason: WhyHanded) -> Call:
+        record = self._records[index]
+        return call_of(self._args, record, record.executed_agent, reason)
+
+    def _talk(self, steps: Sequence[int]) -> InConversation:
+        """What these steps may build on: what they need, else what the steps before them found."""
+        needs = self._plan.needs
+        wanted = {before for index in steps for before in (needs[index] if needs else range(index))}
+        found = tuple(handed_on(self._findings[index]) for index in sorted(wanted) if self._done(index))
+        return InConversation(recalled=found)
+
+    def _done(self, index: int) -> bool:
+        return self._records[index].status is StepStatus.COMPLETED and not self._findings[index].structured.get("passed")
+
+    def _begin(self, index: int) -> None:
+        record = self._records[index]
+        self._put(index, status=StepStatus.IN_PROGRESS, attempts=record.attempts + 1)
+        self._say(StepEventName.STARTED, index)
+
+    def _took(self, index: int, acted: Acted) -> TryStepAgain | HandToFallback | StepFails | None:
+        """What an attempt came to; None where the step is done."""
+        record, finding = self._records[index], finding_of(self._records[index], acted)
+        self._findings[index] = finding
+        self._results.append(_result(index, acted, finding))
+        tools = tuple(dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted))))
+        if isinstance(acted.result, VerbReturned):
+            self._put(index, status=StepStatus.COMPLETED, executed_tools=tools, executed_reason=record.planned_reason)
+            self._say(StepEventName.COMPLETED, index)
+            return None
+        self._put(index, status=StepStatus.FAILED, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason)
+        self._say(StepEventName.FAILED, index)
+        follows = self._recourse(index, acted, finding)
+        self._first = self._first or (finding.error if isinstance(follows, StepFails) else "")
+        return follows
+
+    def _recourse(self, index: int, acted: Acted, finding: StepFinding) -> TryStepAgain | HandToFallback | StepFails:
+        record, tried, catalog = self._records[index], self._tried[index], self._context.catalog
+        first = tried[0] if tried else record.executed_agent
+        facts = RecourseFacts(
+            step=index,
+            agent=record.executed_agent,
+            code=finding.error.rpartition(".")[2][:CODE_CHARS],
+            attempt=sum(event.step == index and event.event is StepEventName.STARTED for event in self._events_of(record.executed_agent)),
+            left_ms=max(0, self._context.left_ms()),
+            tried=tuple(tried),
+            fallback=fallback_of(catalog, first),
+            general=GENERAL_AGENT in catalog.data.cards,
+            acted=did_something(acted),
+            denied=bool(acted.denied),
+        )
+        refs = (acted.seq,) if acted.seq >= 0 else ()
+        return self._context.fx.decide(RECOURSE, facts, None, refs).outcome
+
+    def _events_of(self, agent: str) -> Sequence[StepEvent]:
+        return [event for event in self._events if event.agent == agent]
+
+    def _hand_to(self, index: int, agent: str) -> None:
+        """Somebody else takes the step; both stand in its record (B-16)."""
+        record = self._records[index]
+        self._tried[index].append(record.executed_agent)
+        self._put(index, executed_agent=agent, fallback_applied=True, fallback_agent=agent, fallback_reason=record.error)
+
+    def _put(self, index: int, **more: Any) -> None:
+        self._records[index] = msgspec.structs.replace(self._records[index], **more)
+
+    def _say(self, event: StepEventName, index: int) -> None:
+        record = self._records[index]
+        self._events.append(StepEvent(event=event, step=index, agent=record.executed_agent, attempt=record.attempts))
+
+    def _failure(self) -> tuple[str, str]:
+        """The code of a plan of which nothing was done, and its words; "" of every other: what was not done stands in the acts."""
+        if self._over.status is not PlanStatus.FAILED:
+            return "", ""
+        codes = {finding.error for finding in self._findings.values()}
+        said = "; ".join(f"{found.agent}: {found.message.rstrip('.')}" for _, found in sorted(self._findings.items()))
+        return (self._first.rpartition(".")[2] if len(codes) == 1 else FAILED), said or "no step could be handed to anybody"
+
+    def _ended(self, error: str, message: str) -> VerbPlanOutput:
+        """What was found, and the record of each step; one that never ran is cancelled."""
+        for index in (*self._at(StepStatus.PLANNED), *self._at(StepStatus.IN_PROGRESS)):
+            self._put(index, status=StepStatus.CANCELLED)
+        findings = tuple(found for _, found in sorted(self._findings.items()))
+        structured: dict[str, Any] = {
+            "status": str(self._over.status),
+            "plan": told(self._plan.plan),
+            "steps": told(self._records),
+            "results": told(findings),
+            "events": told(self._events),
+        }
+        if (agreed := self._negotiated()) is not None:
+            structured["negotiation"] = told(agreed)
+        skipped = [
+            StepResult(step_name=f"{AGENT_VERB}{record.executed_agent or record.planned_agent}", order=record.index, ok=False, skipped=True)
+            for record in self._records
+            if not record.attempts
+        ]
+        return VerbPlanOutput(
+            ok=not error,
+            output={"content": listed(findings) or message, "structured": structured},
+            trust={"content": Trust.FOREIGN, "structured": Trust.FOREIGN},
+            error=error,
+            message=message,
+            step_results=(*self._results, *skipped),
+        )
+
+    def _negotiated(self) -> Agreed | None:
+        """Who stands first, where several found something; that nobody does is on record and breaks nothing."""
+        found = [index for index in self._at(StepStatus.COMPLETED) if self._done(index)]
+        if len(self._records) < 2 or self._over.status is PlanStatus.FAILED:
+            return None
+        proposals = [proposal_of_finding(self._records[index], self._findings[index]) for index in found]
+        outcome = self._context.fx.decide(
+            NEGOTIATE, NegotiateFacts(proposals=len(proposals)), NegotiateInputs(proposals=proposals), ()
+        ).outcome
+        return outcome if isinstance(outcome, Agreed) else None
+
+
+def _result(index: int, acted: Acted, finding: StepFinding) -> StepResult:
+    return StepResult(
+        step_name=acted.verb, order=index, ok=not finding.error, error=finding.error, call=acted.asked, skipped=bool(acted.denied)
+    )

@@ -1,0 +1,54 @@
+"""Kind ``roster`` as a value."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordain.contracts.roster import StepRecord, StepStatus
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.context import Carrying
+from ordain.flows.kind import Kind, settled_in_words
+from ordain.flows.roster.flow import run_roster
+from ordain.flows.roster.prompt import ROSTER_PROMPT
+from ordain.rules.header import HeaderLine
+from ordain.rules.negotiate import NEGOTIATE
+from ordain.rules.plan import PLAN
+from ordain.rules.plan_step import PLAN_STEP
+from ordain.rules.plan_wave import PLAN_WAVE
+from ordain.rules.recourse import RECOURSE
+
+_MARKS = {StepStatus.COMPLETED: "info", StepStatus.CANCELLED: "info"}
+
+
+def _header(output: VerbPlanOutput) -> tuple[HeaderLine, ...]:
+    """Each step with whom it was planned for, who had it, and where it came to (PLAN-18)."""
+    if output.output is None or "structured" not in output.output:
+        return ()
+    records = msgspec.convert(output.output["structured"]["steps"], list[StepRecord])
+    return tuple(_line(record, len(records)) for record in records)
+
+
+def _line(record: StepRecord, steps: int) -> HeaderLine:
+    who = record.executed_agent or "nobody"
+    instead = f" instead of {record.planned_agent}" if who != record.planned_agent else ""
+    tools = f", tools {', '.join(record.executed_tools)}" if record.executed_tools else ""
+    what = f"step {record.index + 1} of {steps}: {who}{instead}, {record.status}{tools}"
+    return HeaderLine(mark=_MARKS.get(record.status, "fail"), what=what, excerpt=record.planned_reason)
+
+
+ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
+    name="roster",
+    version=1,
+    run=run_roster,
+    decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
+    settle=settled_in_words,
+    label=call_label,
+    excerpt=verb_output,
+    carries=carried_call,
+    carrying=Carrying(waits=True, inherits=True),
+    prompts=(ROSTER_PROMPT,),
+    rules=(PLAN, PLAN_STEP, PLAN_WAVE, RECOURSE, NEGOTIATE),
+    header=_header,
+    nests=False,
+    judged=True,
+)

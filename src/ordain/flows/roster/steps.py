@@ -1,0 +1,96 @@
+"""One step of a plan as a call of a card's verb, and what became of it in words of the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ordain.contracts.agent_verbs import TASK_CHARS, WhyHanded
+from ordain.contracts.cards import AGENT_VERB
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.handoff import HandoffResult
+from ordain.contracts.roster import StepRecord
+from ordain.effects.calls import Call
+from ordain.effects.results import VerbReturned, VerbUnknown
+from ordain.flows.act import Acted
+from ordain.flows.findings import StepFinding
+from ordain.flows.observations import error_of
+from ordain.flows.roster.request import RosterArgs
+from ordain.rules.acts import ActEnd
+from ordain.rules.negotiate import AgentProposal
+
+INTENT_CHARS = 500
+SUMMARY_CHARS = 300
+FOUND_CHARS = 8000
+"""Most of what one agent found that is handed on to the next, in characters."""
+DONE = frozenset({ActEnd.DONE, ActEnd.QUOTED})
+
+
+def call_of(args: RosterArgs, record: StepRecord, agent: str, reason: WhyHanded) -> Call:
+    """The handoff of a step to an agent: exactly this is what somebody says yes to. Tools are asked of whom they were planned for alone (B-16)."""
+    given: dict[str, Any] = {
+        "task": args.text[:TASK_CHARS],
+        "intent": (record.planned_reason.strip() or f"step {record.index + 1} of the plan")[:INTENT_CHARS],
+        "reason": str(reason),
+        "payload": {"step": record.index} | ({"known": args.known} if args.known else {}),
+    }
+    if agent == record.planned_agent and not record.fallback_applied:
+        given |= {name: list(tools) for name, tools in _planned(record) if tools}
+    return Call(verb=f"{AGENT_VERB}{agent}", args=given)
+
+
+def _planned(record: StepRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return ("tools", record.planned_tools), ("fallback_tools", record.planned_fallback_tools)
+
+
+def fallback_of(catalog: Catalog, agent: str) -> str:
+    """Who takes an agent's place as its card has it; "" where nobody does."""
+    card = catalog.data.cards.get(agent)
+    return "" if card is None or card.fallback_agent not in catalog.data.cards else card.fallback_agent or ""
+
+
+def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
+    """What the agent gave back, or why it gave nothing; one that passes has nothing to say."""
+    agent = acted.verb.removeprefix(AGENT_VERB)
+    if isinstance(acted.result, VerbReturned):
+        found: dict[str, Any] = msgspec.to_builtins(msgspec.convert(acted.result.output, HandoffResult).output_payload or {})
+        return StepFinding(index=record.index, agent=agent, content=found.get("content", ""), structured=found.get("structured", {}))
+    error = error_of(acted)
+    return StepFinding(index=record.index, agent=agent, error=acted.denied or error["code"], message=error["message"])
+
+
+def tools_of(catalog: Catalog, acted: Acted) -> tuple[str, ...]:
+    """The verbs that succeeded below a handoff, each once; handoffs themselves are none."""
+    acts = () if acted.below is None else acted.below.acts
+    return tuple(dict.fromkeys(act.verb for act in acts if act.end in DONE and catalog.card_of(act.verb) is None))
+
+
+def did_something(acted: Acted) -> bool:
+    """Whether something beyond reads was done below a handoff, or nobody knows what was."""
+    acts = () if acted.below is None else acted.below.acts
+    return isinstance(acted.result, VerbUnknown) or any(
+        act.end is ActEnd.UNKNOWN or (act.end in DONE and not act.reads and not act.verb.startswith(AGENT_VERB)) for act in acts
+    )
+
+
+def proposal_of_finding(record: StepRecord, finding: StepFinding) -> AgentProposal:
+    """What an agent found as it stands in a negotiation: how confident it is rule ``negotiate`` reads off what it says, else of how its step was planned."""
+    rationale = finding.structured.get("rationale")
+    return AgentProposal(
+        agent=finding.agent,
+        summary=finding.content[:SUMMARY_CHARS],
+        confidence=record.planned_confidence,
+        rationale=rationale[:SUMMARY_CHARS] if isinstance(rationale, str) else "",
+        said=finding.structured.get("confidence"),
+    )
+
+
+def handed_on(finding: StepFinding) -> dict[str, Any]:
+    """What one agent found, as material for the next."""
+    return {"agent": finding.agent, "step": finding.index, "content": finding.content[:FOUND_CHARS]}
+
+
+def told(value: Any) -> Any:
+    """A frozen value as plain JSON."""
+    return msgspec.to_builtins(value)

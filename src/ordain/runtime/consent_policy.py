@@ -1,0 +1,124 @@
+"""A yes that was given, held to policy as it stands now: what would not be taken from that approver any more, or not so late, counts no more.
+
+Rule ``approve`` is asked again, with the moment and the principal of then and the rows, roles and times of now. Grants are held to whoever gave them likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordain.contracts.access import Principal
+from ordain.contracts.approvals import ApprovalRule, Consent, Grant, Tier
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Policy
+from ordain.effects.calls import Call
+from ordain.effects.effect import EFFECT, ApprovalAsked, Wait
+from ordain.journal.codec import decode
+from ordain.journal.records import IntentBody, RecordKind, Started
+from ordain.ports.approvals import ApprovalRow
+from ordain.ports.store import StoredRun
+from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
+from ordain.rules.authorize import tier_of
+from ordain.rules.profile import HeldProfile
+from ordain.runtime.approvers import approver_facts
+from ordain.runtime.services import Services
+
+GONE = "the yes that it rests on is not to be found"
+TAKEN_BACK = "the grant that it rests on was taken back"
+COUNTS_NO_MORE = "the yes that it rests on counts no more"
+TOO_LATE = "by now policy leaves it open for {} s, and they are over"
+
+
+def wait_at(stored: StoredRun, addr: int) -> Wait | None:
+    """The wait that effect ``addr`` of a run is; None where it is none, or its content is gone."""
+    for record in stored.records:
+        if record.kind is RecordKind.INTENT and record.name == "wait" and record.body is not None:
+            body = decode(record)
+            if isinstance(body, IntentBody) and body.addr == addr:
+                effect = EFFECT.decode(body.effect)
+                return effect if isinstance(effect, Wait) else None
+    return None
+
+
+def needed(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
+    """The rows about the calls, of the run's own policy and of the current one: a narrowing holds at once, a widening for new runs."""
+    found: list[ApprovalRule] = []
+    for policy in policies:
+        for verb in verbs:
+            rule = policy.approvals.rule(tier, verb)
+            if rule not in found:
+                found.append(rule)
+    return tuple(found)
+
+
+def open_s(asked: ApprovalAsked, policy: Policy, held: HeldProfile | None) -> int:
+    """How long a policy, and the profile that holds, leave what is asked open."""
+    by_policy = min(policy.approvals.open_s(asked.tier, call.verb) for call in asked.calls)
+    return by_policy if held is None else held.open_s(by_policy)
+
+
+def outlived(services: Services, asked: ApprovalAsked, row: ApprovalRow, held: object) -> str | None:
+    """Why what is open would not be any more had it been asked for under what holds now; None where it would, or where its own time is over."""
+    open_for = open_s(asked, services.catalogs.current.policy, held if isinstance(held, HeldProfile) else None)
+    over = row.asked_at + open_for * 1_000_000 <= services.clock.now() < row.expires_at
+    return TOO_LATE.format(open_for) if over else None
+
+
+async def consent_void(
+    services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent, held: HeldProfile | None
+) -> str | None:
+    """Why the yes that a run's call rests on counts no more; None where it does. ``held`` is the profile that holds now."""
+    if consent.grant:
+        return await _grant_void(services, run, pinned, call, consent)
+    if services.catalogs.current.digest == pinned.digest and held is None:
+        return None  # nothing is otherwise than when it was given
+    row = await services.approvals.approval(consent.id)
+    asker = None if row is None else (await services.store.load((row.run,))).get(row.run)
+    wait = wait_at(asker, row.addr) if row is not None and isinstance(asker, StoredRun) else None
+    if row is None or wait is None or wait.approval is None or not isinstance(asker, StoredRun):
+        return GONE
+    asked, current, started = wait.approval, services.catalogs.current.policy, decode(asker.records[0])
+    facts = ApproveFacts(
+        state=ApprovalState.OPEN,
+        to=ApprovalState.APPROVED,
+        at=row.decided_at,
+        expires_at=row.asked_at + open_s(asked, current, held) * 1_000_000,
+        same=True,
+        **approver_facts(
+            Principal(consent.by),
+            needed(asked.tier, [one.verb for one in asked.calls], (pinned.policy, current)),
+            current.approvals,
+            started.principal if isinstance(started, Started) else "",
+            apart=asked.apart or (held is not None and held.apart),
+        ),
+    )
+    return _refused(facts, current)
+
+
+async def _grant_void(services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent) -> str | None:
+    grant = await services.approvals.grant(run.workspace, consent.id)
+    if grant is None:
+        return GONE
+    if grant.audit.revoked_at:
+        return TAKEN_BACK
+    tier = tier_of(pinned.verbs[call.verb], call.args)
+    return None if tier is None else giver_refused(grant, tier, call.verb, (pinned.policy, services.catalogs.current.policy))
+
+
+def giver_refused(grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, Policy]) -> str | None:
+    """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy and the current one; None where they may."""
+    current = policies[1]
+    facts = ApproveFacts(
+        state=ApprovalState.OPEN,
+        to=ApprovalState.APPROVED,
+        at=0,
+        expires_at=1,
+        same=True,
+        **approver_facts(Principal(grant.audit.by), needed(tier, [verb], policies), current.approvals, grant.principal),
+    )
+    return _refused(facts, current)
+
+
+def _refused(facts: ApproveFacts, policy: Policy) -> str | None:
+    made = APPROVE.apply(facts, None, policy)
+    return None if isinstance(made.outcome, MayDecide) else f"{COUNTS_NO_MORE}: {made.reason}: {made.reason.meaning}"

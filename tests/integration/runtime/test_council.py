@@ -1,0 +1,129 @@
+"""Councils in a whole house: seats as child runs side by side, late ones, stopped ones, settings of the environment, and no model at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.app import Extras, Ordain
+from ordain.contracts.council import DeliberationRequest
+from ordain.journal.records import Status
+from ordain.runtime.door import RunView
+from ordain.runtime.replay import replay
+from ordain.settings import load_settings
+from ordain.testing import ModelScript, after, hold
+from tests.shapes.council import QUESTION, judgement, verdict
+from tests.shapes.talk import PRINCIPAL, House
+
+SPOKEN = ModelScript().on("seat", {"text": "I think so."}).on("chair", judgement()).on("auditor", verdict())
+
+
+async def held(house: House, **request: Any) -> str:
+    """Accept a council's request."""
+    return (await house.ordain.runtime.accept(DeliberationRequest(prompt=QUESTION, **request), PRINCIPAL)).run
+
+
+async def response(house: House, run: str) -> tuple[RunView, dict[str, Any]]:
+    """Its end, and what its caller is answered."""
+    view = await house.ordain.runtime.wait(run)
+    return view, house.ordain.runtime.response(view, DeliberationRequest)
+
+
+async def equal(house: House) -> bool:
+    """Whether every run there is replays equal."""
+    rows = await house.ordain.runtime.runs(roots_only=False)
+    stored = [house.ordain.store.stored(row.id) for row in rows]
+    return all(one is not None and replay(one, house.ordain.catalog, house.ordain.kinds).equal for one in stored)
+
+
+async def test_a_council_is_a_run_with_a_child_for_each_seat(tmp_path: Path) -> None:
+    """CNC-04 "Council reachable by `mode=council`, router path `council`, supervisor `checkpoint_council`"; and by itself, as here: real files, and all of it replays equal."""
+    async with House(tmp_path / "home", script=SPOKEN) as house:
+        view, answer = await response(house, await held(house, universe="safety"))
+        assert (answer["status"], answer["next"], answer["verdict"]) == ("ok", "accept_text", "ok")
+        assert answer["result"]["final_text"] == "Yes, in the afternoon."
+        assert answer["result"]["trace_id"] == view.stored.id
+        rows = await house.ordain.runtime.runs(roots_only=False)
+        assert sorted(row.flow for row in rows) == ["council", *["seat"] * 6]
+        assert await equal(house)
+
+
+async def test_a_seat_that_never_answers_is_absent() -> None:
+    """The council waits for it no longer than its seats' part of the round, and what it would have said stands nowhere."""
+    never = hold({"text": "Too late."})
+    async with House(
+        script=ModelScript()
+        .on("seat", never, role="Mythic")
+        .on("seat", {"text": "I think so."})
+        .on("chair", judgement())
+        .on("auditor", verdict())
+    ) as house:
+        run = await held(house)
+        spoken = "SELECT count(*) FROM runs WHERE status = 'completed'"
+        await house.until("the others have spoken", lambda: never.waiting == 1 and house.query(spoken)[0][0] == 3)
+        await house.pass_time(8)
+        view, answer = await response(house, run)
+        assert view.stored.status is Status.COMPLETED
+        assert answer["result"]["meta"]["absent"] == ["Mythic"]
+        assert "Too late." not in str(answer)
+        assert never.abandoned == 1
+        assert await equal(house)
+
+
+async def test_seats_that_all_never_answer_are_no_council() -> None:
+    """Typed, when their part of the round is over."""
+    never = hold()
+    async with House(script=ModelScript().on("seat", never)) as house:
+        run = await held(house)
+        await house.until("all seats are asked", lambda: never.waiting == 4)
+        await house.pass_time(8)
+        _, answer = await response(house, run)
+        assert answer["error"]["code"] == "council_no_quorum"
+
+
+async def test_a_council_that_is_cancelled_stops_its_seats() -> None:
+    """Whoever calls it off gets no answer of it."""
+    never = hold()
+    async with House(script=ModelScript().on("seat", never)) as house:
+        run = await held(house)
+        await never.reached()
+        await house.ordain.runtime.cancel(run, by=PRINCIPAL, why="no more")
+        view, answer = await response(house, run)
+        assert (view.stored.status, answer["error"]["code"]) == (Status.CANCELLED, "cancelled")
+        rows = await house.ordain.runtime.runs(roots_only=False)
+        assert {row.status for row in rows} == {Status.CANCELLED}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code"),
+    [
+        ("COUNCIL_MAX_ROUNDS", "1", "council_unresolved"),
+        ("COUNCIL_LLM_TIMEOUT_SEC", "0.5", "council_verdict_invalid"),
+        ("COUNCIL_ROUND_TIMEOUT_SEC", "0.9", "council_no_quorum"),
+    ],
+)
+async def test_the_environments_numbers_hold(tmp_path: Path, name: str, value: str, code: str) -> None:
+    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS` are all effective": each by what it brings about."""
+    settings = load_settings({name: value}, tmp_path)
+    script = {
+        "COUNCIL_MAX_ROUNDS": SPOKEN_ANEW,
+        "COUNCIL_LLM_TIMEOUT_SEC": ModelScript().on("seat", {"text": "So."}).on("chair", after(700, judgement())),
+        "COUNCIL_ROUND_TIMEOUT_SEC": ModelScript().on("seat", after(800, {"text": "So."})),
+    }[name]
+    async with House(script=script, policy={"council": settings.policy.council.model_dump()}) as house:
+        _, answer = await response(house, await held(house))
+        assert answer["error"]["code"] == code
+
+
+SPOKEN_ANEW = ModelScript().on("seat", {"text": "So."}).on("chair", judgement()).on("auditor", verdict("new_round"))
+
+
+async def test_without_a_model_there_is_no_council(tmp_path: Path) -> None:
+    """Rules of code play no seat: typed, and with the reason."""
+    async with Ordain(load_settings({}, tmp_path), extras=Extras(memory=True)) as ordain:
+        accepted = await ordain.runtime.accept(DeliberationRequest(prompt=QUESTION), PRINCIPAL)
+        answer = ordain.runtime.response(await ordain.runtime.wait(accepted.run), DeliberationRequest)
+        assert answer["error"]["code"] == "council_no_quorum"
+        assert "needs_model" in answer["error"]["message"]

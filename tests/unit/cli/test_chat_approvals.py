@@ -1,0 +1,81 @@
+"""``/approve`` in a chat says yes to what was shown last, or to nothing."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ordain.cli.chat_approvals import ChatApprovals
+from ordain.cli.messenger import Messenger
+
+X, Y = "1" * 32, "2" * 32
+
+
+class Approvals:
+    """Two approvals that are open: one of the session that is talked in, one of another."""
+
+    def __init__(self) -> None:
+        self.decided: list[str] = []
+
+    async def approvals(self, session: str) -> dict[str, Any]:
+        return {"approvals": [{"approval_id": X, "what": "mail.send"}]}
+
+    async def approval(self, approval: str) -> dict[str, Any]:
+        who = {"scope": "approvals", "roles": [], "not_requester": False}
+        return {
+            "approval_id": approval,
+            "state": "open",
+            "digest": approval[:4],
+            "tier": "write",
+            "subject": "call",
+            "what": "mail.send",
+            "words": "mail.send sends.",
+            "calls": [{"verb": "mail.send", "args": {}, "shown": "{}"}],
+            "detail": {},
+            "requester": "ada",
+            "expires_at": "2026-01-06T08:00:00+00:00",
+            "asked_at": "2026-01-05T08:00:00+00:00",
+            "origin_traced": False,
+            "who_may": who,
+            "changed": False,
+            "changed_why": "",
+            "workflow_id": None,
+            "run_id": "3" * 32,
+            "decided_by": None,
+            "grant_id": None,
+            "session_id": None,
+            "thread_id": None,
+            "root": "3" * 32,
+            "decided_at": None,
+        }
+
+    async def decide(self, approval: str, *, approve: bool, digest: str, why: str) -> dict[str, Any]:
+        assert digest == approval[:4]
+        self.decided.append(approval)
+        return {"state": "approved", "what": "mail.send", "decided_by": "local:0"}
+
+
+async def test_a_yes_without_a_name_is_never_to_another_than_was_shown_last() -> None:
+    """Where another one was looked at meanwhile, it is refused and both are named; with a name it counts."""
+    desk = Approvals()
+    chat = ChatApprovals(cast("Messenger", desk))
+    assert await chat.shown(X)
+    looked = await chat.decide("s", (Y,), approve=True)
+    assert not looked.decided
+    assert looked.lines[-1] == f"read it, and say /approve {Y}"
+    for approve in (True, False):
+        bare = await chat.decide("s", (), approve=approve)
+        assert not bare.decided
+        assert X in bare.lines[0]
+        assert Y in bare.lines[0]
+    assert desk.decided == []
+    assert (await chat.decide("s", (Y,), approve=True)).decided
+    assert desk.decided == [Y]
+
+
+async def test_a_yes_without_a_name_is_to_what_was_shown() -> None:
+    """The only one that is open in the session, which was shown last."""
+    desk = Approvals()
+    chat = ChatApprovals(cast("Messenger", desk))
+    await chat.shown(X)
+    assert (await chat.decide("s", (), approve=True)).decided
+    assert desk.decided == [X]

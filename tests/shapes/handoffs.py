@@ -26,7 +26,7 @@ from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 CARDS: Mapping[str, dict[str, Any]] = {
     "clerk": {"domain": "notes", "allow": ["note_*"]},
     "sender": {"domain": "mail", "allow": ["send_out", "note_down"]},
-    "boss": {"domain": "work", "allow": ["agent.clerk", "agent.babbler", "note_more"]},
+    "boss": {"domain": "work", "allow": ["agent.clerk", "agent.babbler", "note_*"]},
     "babbler": {"domain": "talk"},
 }
 POLICY: dict[str, dict[str, Any]] = {
@@ -43,6 +43,8 @@ SCRIPT = (
     ModelScript()
     .on("planner", call("note_down", text="tea"), role="clerk", index=0)
     .on("planner", finish("It is noted."), role="clerk")
+    .on("planner", call("note_down", text="tea"), role="clerk_2", index=0)
+    .on("planner", finish("It is noted, too."), role="clerk_2")
     .on("planner", call("send_out", text="tea"), role="sender", index=0)
     .on("planner", finish("It is sent."), role="sender")
     .on("planner", call("agent.clerk", **given()), role="boss", index=0)

@@ -273,6 +273,10 @@ class Catalog(_Shared):
         """The card that a verb hands work to; None where the verb is another."""
         return self.data.cards.get(verb_id.removeprefix(AGENT_VERB)) if verb_id.startswith(AGENT_VERB) else None
 
+    def hands_on(self, verb_id: str) -> bool:
+        """Whether a call of this verb hands work to a card, be it one that there is not."""
+        return verb_id.startswith(AGENT_VERB) and (verb_id not in self.verbs or self.card_of(verb_id) is not None)
+
     def domain_of(self, card: AgentCard) -> frozenset[str]:
         """The verbs that a card is for: those on its list, or where it has none those that it prefers; never what it denies."""
         named, denied = (

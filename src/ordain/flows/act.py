@@ -166,7 +166,7 @@ async def act(context: FlowContext, call: Call, refs: Refs = (), talk: InConvers
 
     ``attempts`` lowers how often a leaf may be tried, 0 leaves it. Work that is handed to a card goes in its envelope, without the conversation.
     """
-    if context.catalog.card_of(call.verb) is not None:
+    if context.catalog.hands_on(call.verb):
         (acted,) = await act_all(context, (call,), refs)
         return acted
     call, decision = await authorized(context, call, refs)

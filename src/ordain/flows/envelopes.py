@@ -59,7 +59,7 @@ def asks_of(calls: Sequence[Call]) -> tuple[HandoffAsk, ...]:
 
 def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: str = "", width: int = 0) -> Handover:
     """Decide all that hands work on at once, before anything runs; ``width`` is how many are to be at work at once, 0 all."""
-    handing = [call for call in calls if context.catalog.card_of(call.verb) is not None]
+    handing = [call for call in calls if context.catalog.hands_on(call.verb)]
     if not handing:
         return Handover(width=width or len(calls), calls=tuple(None for _ in calls))
     asks = asks_of(handing)
@@ -87,7 +87,7 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
     made = [HandingOn(envelope=envelope) for envelope in envelopes]
     rest = HandingReason.LIMITED if isinstance(outcome, HandoffAllowed) else decision.reason
     found = iter((*made, *(HandingOn(refused=rest) for _ in asks[len(made) :])))
-    parts = tuple(None if context.catalog.card_of(call.verb) is None else next(found) for call in calls)
+    parts = tuple(next(found) if context.catalog.hands_on(call.verb) else None for call in calls)
     if not isinstance(outcome, HandoffAllowed):
         return Handover(calls=parts)
     return Handover(mode=outcome.mode, width=outcome.width, calls=parts)

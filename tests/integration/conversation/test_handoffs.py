@@ -11,7 +11,7 @@ import pytest
 from ordain.contracts.approvals import Subject
 from ordain.journal.records import Status
 from ordain.runtime.replay import replay
-from ordain.runtime.review_tickets import ticket_of
+from ordain.runtime.tickets import ticket_of
 from ordain.testing import call, finish
 from tests.shapes.cards import given
 from tests.shapes.handoffs import POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, write_cards
@@ -112,7 +112,7 @@ async def test_a_fan_out_waits_once_and_says_who_failed(tmp_path: Path) -> None:
         accepted = await one.ordain.runtime.open("spread", Spread(targets=("clerk", "babbler", "clerk")), PRINCIPAL, waits=True)
         assert await decide(one) == [Subject.PLAN]
         view = await one.ordain.runtime.wait(accepted.run)
-        came = msgspec.json.decode(bytes(view.output))["came"]
+        came = msgspec.json.decode(bytes(view.result))["came"]
         assert (came["status"], came["failed"]) == ("partial", ["babbler"])
         assert sorted(desk.did) == [("note_down", "tea")] * len(desk.did)
         assert "handed on to clerk_2 by primary" in view.header
@@ -149,8 +149,8 @@ async def test_one_outside_stops_all(tmp_path: Path, targets: tuple[str, ...]) -
         assert desk.did == []
         assert one.query("SELECT count(*) FROM runs") == [(1,)]
         assert "handoff refused" in view.header
-        assert view.status is Status.COMPLETED
-        assert view.verdict == "no tool succeeded"
+        assert view.stored.status is Status.COMPLETED
+        assert view.verdict == "partial"
 
 
 async def test_budgets_of_parent_and_children_add_up(tmp_path: Path) -> None:

@@ -27,9 +27,10 @@ _OUTPUT = msgspec.json.Decoder(_Output)
 
 
 def _excerpt(output: Raw) -> str:
-    """What the specialist said."""
+    """What the specialist said; "" where that was not wanted back."""
     given = _OUTPUT.decode(output).output
-    return msgspec.json.encode("" if given is None else given.output_payload.get("content", "")).decode()
+    said = None if given is None else given.output_payload.get("content")
+    return "" if said is None else msgspec.json.encode(said).decode()
 
 
 HANDOFF_RUN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(

@@ -124,7 +124,9 @@ def all_rules() -> list[DescribedRule]:
 
 def _describe(rule: Rule[Any, Any, Any], module: ModuleType) -> DescribedRule:
     hints = get_type_hints(rule.apply)
-    inputs = None if hints["inputs"] is type(None) else hints["inputs"]
+    inputs = next(
+        (one for one in (get_args(hints["inputs"]) or (hints["inputs"],)) if one is not type(None)), None
+    )  # some are absent in old runs
     return DescribedRule(
         rule=rule,
         module=module.__name__,

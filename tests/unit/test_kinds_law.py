@@ -71,6 +71,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("rules/supervise.py", "supervisor"): "what a line of the header is about",
     ("server/examples.py", "turn"): "a published example of a run",
     ("flows/act.py", "verb_plan"): "the kind that carries out a verb whose declaration names no flow",
+    ("flows/findings.py", "synthesis"): "the kind that puts what agents found into words, for whoever opens such a run",
     ("flows/workflow_run.py", "workflow"): "the kind that carries out a workflow, for whoever opens such a run",
     ("flows/turn/suggestion.py", "workflow"): "a purpose, which policy and scripts name",
     ("contracts/approvals.py", "workflow"): "what an approval is of",

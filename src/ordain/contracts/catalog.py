@@ -26,6 +26,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
+from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.verbs import PlanStep, VerbEffect, VerbId, VerbSpec
 from ordain.contracts.workflow import FixedStep, SettingName, StepCall, TemplateId, WorkflowTemplate, expanded
 from ordain.errors import ConfigurationError, JournalCorrupt
@@ -330,6 +331,13 @@ class Catalog(_Shared):
                 if rule.applies_when_state == policy.system_state:
                     return f"blocked:{rule.rule_name}"
         return None
+
+    def reach_of(self, workflow: str) -> tuple[str, ...]:
+        """The verbs of a template's steps; where one has agents plan and work, also those of all cards and what these are for."""
+        verbs = self.workflows[workflow].verbs
+        if ROSTER_VERB not in verbs:
+            return verbs
+        return (*verbs, *sorted(self.lendable(card.verb for card in self.data.cards.values())))
 
     def missing_of(self, workflow: str) -> tuple[str, ...]:
         """What of a template's steps cannot be called here: verbs that are not configured, not registered or switched off, as the template has them."""

@@ -35,7 +35,7 @@ def test_the_list_says_what_is_not_here(run: Said, tmp_path: Path) -> None:
     assert {one["id"]: one["unavailable"] for one in found["workflows"]} == {
         "announce": [],
         "complete_task": [],
-        "delegate_to_agent": ["agent.delegate"],
+        "delegate_to_agent": [],
         "draft_email": [],
         "lookup_weather": ["[workflows.verbs] weather"],
         "search_web": ["[workflows.verbs] search"],

@@ -137,15 +137,12 @@ async def test_a_councils_word_is_a_directive(script: ModelScript, ok: bool, cod
     assert ok == (("Yes, on Sundays." in answer.reply.narrative) or ("After longer work: yes." in answer.reply.narrative))
 
 
-@pytest.mark.parametrize(
-    "hints",
-    [{"delegates": ["research_agent"]}, {"delegates": ["research_agent", "finance_agent"]}],
-)
-async def test_an_outcome_that_is_not_built_is_no_chat(hints: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("hints", "code"), [(["nobody"], "unknown_agent"), (["research_agent", "nobody"], "unknown_agent")])
+async def test_agents_who_are_not_there_are_no_chat(hints: list[str], code: str) -> None:
     """B-41 "Workflow, delegate, fan-out are outcomes, never values of `path`": in brain mode they end typed, and no model is asked."""
-    answer, result = await told(UNASKED, asks=False, **hints)
+    answer, result = await told(UNASKED, asks=False, delegates=hints)
     assert answer.reply is not None
-    assert (answer.reply.ok, result["error"]["code"]) == (False, "path_unavailable")
+    assert (answer.reply.ok, result["error"]["code"], result.get("path")) == (False, code, None)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ async def test_what_names_a_workflow_is_carried_out_or_refused_by_name(text: str
         assert answer.attached == "new_request"
         assert answer.reply is not None
         assert not answer.reply.ok
-        assert ("path_unavailable" if "delegates" in hints else "missing_argument") in answer.reply.narrative
+        assert ("unknown_agent" if "delegates" in hints else "missing_argument") in answer.reply.narrative
         lawful(house.ordain)
 
 

@@ -112,7 +112,6 @@ async def test_a_workflow_that_needs_nobodys_yes_runs_at_once(tmp_path: Path) ->
         ("announce", {"text": {"$arg": "text"}}, "mistyped_argument"),
         ("search_web", {"query": "tea"}, "tool_unavailable"),
         ("lookup_weather", {"place": "Lisbon"}, "tool_unavailable"),
-        ("delegate_to_agent", {"agent": "analyst", "task": "all of it"}, "tool_unavailable"),
         ("send_email", {"to": ["ben@example.org"], "subject": "s", "body": "b"}, "tool_unavailable"),
     ],
 )

@@ -32,7 +32,13 @@ CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED), shipped_kinds())
 
 def asking(policy: str = "") -> Catalog:
     """The shipped catalog under a policy that asks a router model, with more of it as TOML."""
-    given = {"version": 1, "router": {"ask": "worker"}, "lanes": CATALOG.policy.lanes.model_dump(), **tomllib.loads(policy)}
+    given = {
+        "version": 1,
+        "router": {"ask": "worker"},
+        "lanes": CATALOG.policy.lanes.model_dump(),
+        "profile": CATALOG.policy.profile.model_dump(),
+        **tomllib.loads(policy),
+    }
     parsed = Policy.model_validate({**given, "probes": [probe.model_dump() for probe in CATALOG.policy.probes]}, strict=False)
     return CATALOG.changed(policy=parsed)
 
@@ -75,7 +81,13 @@ def test_the_shipped_policy_holds_its_probes() -> None:
             [("refused", "path_unavailable", "nothing")],
         ),
         ("", {"message": {"text": "hi", "supervised": True}, "expect": {"path": "react_lite"}}, []),
-        ("", {"message": {"text": "hi", "delegates": ["a", "b"]}, "expect": {"outcome": "fan_out", "refused": "path_unavailable"}}, []),
+        ("", {"message": {"text": "hi", "delegates": ["a", "b"]}, "expect": {"refused": "unknown_agent"}}, []),
+        ("", {"message": {"text": "hi", "delegates": ["finance_agent"]}, "expect": {"refused": "handoff_target_not_allowed"}}, []),
+        (
+            '[profile]\nallowed_handoff_targets = ["finance_agent", "general_agent"]',
+            {"message": {"text": "hi", "delegates": ["finance_agent", "general_agent"]}, "expect": {"outcome": "fan_out"}},
+            [],
+        ),
     ],
 )
 def test_what_a_probe_finds(policy: str, probe: dict[str, Any], missed: list[tuple[str, str, str]]) -> None:

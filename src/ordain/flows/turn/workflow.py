@@ -117,7 +117,7 @@ def refusal(refused: OutcomeRefused, suggestion: Suggestion | None) -> str:
 
 async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutput) -> tuple[TurnOutput, dict[str, str] | None]:
     """The workflow as a child run with its verbs alone; gives the turn's output so far, and the error where it was not done."""
-    verbs = context.catalog.workflows[suggestion.template].verbs
+    verbs = context.catalog.reach_of(suggestion.template)
     spawn: Spawn[WorkflowOutput] = Spawn(
         flow=WORKFLOW_KIND,
         input=raw(WorkflowInput(template=suggestion.template, args=suggestion.args)),

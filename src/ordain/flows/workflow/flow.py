@@ -47,7 +47,7 @@ async def run_workflow(context: FlowContext, given: WorkflowInput) -> WorkflowOu
         steps=tuple(_skipped(number, step.call) for number, step in enumerate(steps, 1)),
     )
     asked = _proposal(outcome, steps) if outcome.proposed else None
-    return await _Workflow(context.narrowed(outcome.verbs), steps, told).run(asked)
+    return await _Workflow(context.narrowed(context.catalog.reach_of(outcome.template)), steps, told).run(asked)
 
 
 def _expanded(context: FlowContext, given: WorkflowInput) -> WorkflowOutcome:

@@ -1,0 +1,113 @@
+"""A turn that is handed to agents, in a real house: approved whole, carried out beside each other, told under a header that no words change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.contracts.approvals import Subject
+from ordain.journal.records import Status
+from ordain.runtime.replay import replay
+from ordain.testing import ModelScript, says
+from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
+from tests.shapes.talk import House
+from tests.shapes.workflows import Desk
+
+BOTH = ["clerk", "babbler"]
+WORDS = says("The clerk has noted it, and the babbler did everything, too.")
+TOLD = SCRIPT.on("synthesis", WORDS)
+
+
+def house(home: Path, script: ModelScript = TOLD, policy: Any = UNASKED) -> tuple[House, Desk]:
+    write_cards(home)
+    desk = Desk()
+    return House(home, script=script, policy=policy, verbs=desk.verbs), desk
+
+
+def lawful(one: House) -> None:
+    """Every run of the house replays as it was."""
+    for (run,) in one.query("SELECT id FROM runs ORDER BY no"):
+        stored = one.ordain.store.stored(run)
+        assert stored is not None
+        report = replay(stored, one.ordain.catalog, one.ordain.kinds)
+        assert report.equal, (report.flow, report.differences)
+
+
+async def test_a_delegated_turn_waits_for_one_yes_and_is_done(tmp_path: Path) -> None:
+    """As shipped nobody is handed anything before; then the agent works, its result comes back, and the words about it stand under the header.
+
+    RTE-02 "single-agent delegation"
+    """
+    one, desk = house(tmp_path, policy=POLICY)
+    async with one:
+        sent = await one.send("have it noted", delegates=["clerk"])
+        await one.quiet()
+        assert desk.did == []
+        assert await decide(one) == [Subject.CALL]
+        answer = await one.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, desk.did) == (True, [("note_down", "tea")])
+        assert answer.reply.narrative == "The clerk has noted it, and the babbler did everything, too."
+        assert "agent.clerk" in (answer.reply.header or "")
+        lawful(one)
+
+
+async def test_a_fan_out_is_partial_whatever_the_words_say(tmp_path: Path) -> None:
+    """One of two fails: the header says who, and the turn is not ok though its text claims it.
+
+    RTE-04 "Every delegated result returns to the primary orchestrator for final synthesis and the user reply."
+    RTE-12 "failures must not be summarised away"
+    """
+    one, desk = house(tmp_path)
+    async with one:
+        answer = await one.say("have it noted and talked about", delegates=BOTH)
+        assert answer.reply is not None
+        assert (answer.reply.ok, answer.reply.verdict, desk.did) == (False, "partial", [("note_down", "tea")])
+        assert "babbler" in (answer.reply.header or "")
+        assert "outcome fan_out" in (answer.reply.header or "")
+        result = json.loads(bytes((await one.ordain.runtime.view(answer.run_id or "")).result))
+        assert [step["status"] for step in result["structured"]["steps"]] == ["completed", "failed"]
+
+
+async def test_without_a_model_for_words_code_lists_the_results(tmp_path: Path) -> None:
+    """What was found, agent by agent; the turn is as ok as its acts."""
+    one, _ = house(tmp_path, SCRIPT)
+    async with one:
+        answer = await one.say("have it noted", delegates=["clerk"])
+        assert answer.reply is not None
+        assert (answer.reply.ok, answer.reply.narrative) == (True, "clerk: It is noted.")
+
+
+async def test_the_template_that_hands_a_task_on_works(tmp_path: Path) -> None:
+    """``delegate_to_agent`` is a workflow whose one step is a plan for the agent that it names; an agent that there is not is refused by name."""
+    one, desk = house(tmp_path)
+    async with one:
+        given = {"template": "delegate_to_agent", "args": {"agent": "clerk", "task": "Note that tea is ready."}}
+        answer = await one.say("please do", workflow=given)
+        assert answer.reply is not None
+        assert (answer.reply.ok, desk.did) == (True, [("note_down", "tea")]), answer.reply.header
+        refused = await one.say("please do", workflow={"template": "delegate_to_agent", "args": {"agent": "nobody", "task": "x"}})
+        assert refused.reply is not None
+        assert "(unknown_agent)" in refused.reply.narrative
+
+
+PLAN = {"steps": [{"agent": "clerk", "reason": "notes"}, {"agent": "babbler", "reason": "talk"}], "confidence": 0.9}
+
+
+@pytest.mark.parametrize("die", [0, 1, 2, 3, 5, 8])
+async def test_a_plan_goes_on_where_its_process_died(tmp_path: Path, die: int) -> None:
+    """Whenever that is: what was noted is noted once, and the turn comes to its own end."""
+    one, desk = house(tmp_path)
+    async with one:
+        sent = await one.send("have it noted and talked about", delegates=BOTH)
+        commits = one.ordain.store.writer.commits + die
+        await one.until("so many commits", lambda: one.ordain.store.writer.commits >= commits or one.over(one.so_far(sent).run_id))
+        await one.reopen()
+        answer = await one.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, one.status(answer.run_id)) == (False, Status.FAILED)
+        assert len(desk.did) <= 2
+        assert ("note_down", "tea") in desk.did

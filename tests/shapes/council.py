@@ -16,7 +16,7 @@ from ordain.testing import Played, ScriptedEffects, completed, joined, proposes
 from ordain.testing.script import Asked, Joining, ScriptItem
 from tests.unit.flows.house import KINDS, shipped
 
-CORE = ("Analyst", "Pragmatist", "Mythic", "Systems")
+CORE = ("Analyst", "Mythic", "Pragmatist", "Systems")
 QUESTION = "Should the library open on Sundays?"
 SCORES = {"coherence": 0.8, "faithfulness": 0.8, "usefulness": 0.8, "risk": 0.2, "effort_cost": 0.4, "novelty": 0.5, "overall": 0.8}
 PROSE: tuple[str, ...] = (

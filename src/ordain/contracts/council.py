@@ -45,8 +45,8 @@ SEATS_MAX = 50
 
 
 def seats_of(seats: Mapping[str, Seat], universe: str) -> tuple[Seat, ...]:
-    """The seats of a universe, in the catalog's order."""
-    asked = [seat for seat in seats.values() if seat.name not in (CHAIR, AUDITOR)]
+    """The seats of a universe, by name: a catalog's bytes know no other order."""
+    asked = [seat for _, seat in sorted(seats.items()) if seat.name not in (CHAIR, AUDITOR)]
     if universe in UNIVERSES:
         asked = [seat for seat in asked if seat.universe in (CORE, universe) or universe in seat.tags]
     return tuple(asked[:SEATS_MAX])

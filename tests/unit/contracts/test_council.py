@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.council import AUDITOR, CHAIR, SEATS_MAX, UNIVERSES, CouncilPolicy, DeliberationRequest, Seat, seats_of
 from ordain.verbs.council.shipped import shipped_seats
+from tests.unit.flows.house import shipped
 
 CORE = ["Analyst", "Pragmatist", "Mythic", "Systems"]
 ALL = [*CORE, "Caretaker", "Guardian", "Edge", "Explorer", "Director"]
@@ -28,7 +30,7 @@ ALL = [*CORE, "Caretaker", "Guardian", "Edge", "Explorer", "Director"]
 )
 def test_a_universe_is_its_seats(universe: str, names: list[str]) -> None:
     """C4's five; any other is all of them. Chair and auditor are in none."""
-    assert [seat.name for seat in seats_of(shipped_seats(), universe)] == names
+    assert [seat.name for seat in seats_of(shipped_seats(), universe)] == sorted(names)
 
 
 def test_the_shipped_seats_have_their_temperatures() -> None:
@@ -42,6 +44,12 @@ def test_the_shipped_seats_have_their_temperatures() -> None:
         "Auditor": 0.1,
     }
     assert all(seat.role_description for seat in shipped_seats().values())
+
+
+def test_a_catalog_that_is_read_again_has_them_in_the_same_order() -> None:
+    """A run that goes on under the stored catalog asks whom it had asked."""
+    read_again = Catalog.from_bytes(shipped().encoded)
+    assert seats_of(read_again.data.seats, "everything") == seats_of(shipped().data.seats, "everything")
 
 
 def test_a_seat_of_ones_own_joins_a_universe_by_name_or_tag() -> None:

@@ -229,7 +229,7 @@ def test_a_hub_without_a_session_gets_one(server: Server) -> None:
         (None, "chat_general", "chat_general", None),
         ("brain", "chat_general", "chat_general", None),
         ("agent", "task_execution", "agent_runtime", None),
-        ("council", "council_deliberation", "council_runtime", "path_unavailable"),
+        ("council", "council_deliberation", "council_runtime", "council_no_quorum"),
     ],
 )
 def test_a_mode_enters_by_its_own_verb(server: Server, mode: str | None, label: str, verb: str, code: str | None) -> None:

@@ -38,7 +38,7 @@ def until(client: ClientConnection, kind: str) -> list[dict[str, Any]]:
     [
         ("brain", "chat_general", "Chatted.", ""),
         ("agent", "agent_runtime", "Planned.", ""),
-        ("council", "council_runtime", None, "path_unavailable"),
+        ("council", "council_runtime", None, "council_no_quorum"),
     ],
 )
 def test_the_hubs_turns_of_each_mode(server: Server, mode: str, verb: str, narrative: str | None, code: str) -> None:

@@ -130,7 +130,7 @@ def decided(server: Server, run: str) -> list[Any]:
     [
         ({}, "chat_general", "ok"),
         ({"mode": "agent"}, "agent_runtime", "ok"),
-        ({"mode": "council"}, "council_runtime", "path_unavailable"),
+        ({"mode": "council"}, "council_runtime", "council_no_quorum"),
         ({"verb": "no_such_verb"}, "", "unknown_verb"),
         ({"mode": "agent", "verb": "math.evaluate"}, "math.evaluate", "ok"),
         ({"mode": "agent", "verb": "council_runtime"}, "", "reserved_verb:council_runtime"),
@@ -205,7 +205,7 @@ def test_a_chat_is_one_session_on_every_way_and_after_a_kill(tmp_path: Path) -> 
     [
         ("prose", {"mode": "agent"}, "step"),
         ("mishap", {"mode": "agent"}, "partial"),
-        ("quick", {"mode": "council"}, "path_unavailable"),
+        ("quick", {"mode": "council"}, "council_no_quorum"),
         ("quick", {"verb": "no_such_verb"}, "unknown_verb"),
         ("unscripted", {"mode": "agent", "max_steps": 1}, ""),
     ],

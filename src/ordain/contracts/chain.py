@@ -10,13 +10,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
+from ordain.contracts.conversation import PackName, VerbName
 from ordain.contracts.planner import CONTENT_MAX, HistoryMessage, Slug, Strict
 
 CHAIN_VERB = "agent_chain"
 """The reserved verb of a chain."""
 TOOLS_MAX = 100
-PackName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-ToolId = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 
 class ChainPolicy(Strict):
@@ -27,8 +26,8 @@ class ChainPolicy(Strict):
         max_length=100,
         description="Packs whose verbs a chain may use as tools where the message names neither tools nor packs.",
     )
-    max_steps: int = Field(default=6, ge=1, le=100)
-    timeout_seconds: float = Field(default=90, gt=0, le=86_400)
+    max_steps: int = Field(default=6, ge=1, le=100, description="Steps of a chain; a message and its budget class lower them.")
+    timeout_seconds: float = Field(default=90, gt=0, le=86_400, description="Time of a chain; the budget class lowers it.")
 
 
 class AgentChainRequest(Strict):
@@ -44,7 +43,7 @@ class AgentChainRequest(Strict):
     user_id: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     goal_description: Annotated[str, StringConstraints(min_length=1, max_length=32_000)] | None = None
     messages: list[HistoryMessage] = Field(default=[], max_length=100)
-    tools: list[ToolId] | None = Field(default=None, max_length=TOOLS_MAX)
+    tools: list[VerbName] | None = Field(default=None, max_length=TOOLS_MAX)
     packs: list[PackName] | None = Field(default=None, max_length=100)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
     max_tokens_reason: int | None = Field(default=None, ge=1)

@@ -78,6 +78,8 @@ def decide_approvals(db: sqlite3.Connection, decided: Iterable[ApprovalDecided])
 
 def withdraw_approvals(db: sqlite3.Connection, run: int, at: int) -> tuple[list[str], list[tuple[int, int]]]:
     """A run came to rest: nobody waits for what it asked. Gives the approvals, and the threads that do not wait any more."""
+    if db.execute("SELECT 1 FROM approvals WHERE run = ? AND state = 'open'", (run,)).fetchone() is None:
+        return [], []  # most runs ask for none, and each comes to rest
     rows = db.execute(
         "UPDATE approvals SET state = 'withdrawn', decided_at = ? WHERE run = ? AND state = 'open' RETURNING id, session, thread", (at, run)
     ).fetchall()

@@ -35,6 +35,8 @@ class SqliteConfiguration:
 
     async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
         """See ``Configuration.current``."""
+        if not self._store.query("SELECT 1 FROM configuration LIMIT 1", ()):  # in most folders nothing is, and each call asks
+            return []
         asked = json.dumps([[key.place, key.resource, key.id] for key in keys])
         return [record_of(row) for row in self._store.query(_CURRENT, (asked,))]
 

@@ -35,6 +35,8 @@ _LOG_HEADING, _FRAME_HEADING = 32, 24
 """Of the log, and of each page in it, in bytes: https://sqlite.org/fileformat2.html#the_write_ahead_log."""
 OPENING_MS = 5_000
 """Whoever closes a database last brings its log in, and has it to itself for that: another that opens it then waits so long at most."""
+CACHE_KIB = 8_192
+"""Most of a connection's pages in memory. With SQLite's own 2 MiB what many sessions write at once is read again for each of them."""
 ROOM_BYTES = 256 * 1024
 """An open takes about so much: pages of the log's index, and one fsync after another."""
 
@@ -52,6 +54,7 @@ def connect(folder: Path | None) -> sqlite3.Connection:
     connection.execute("PRAGMA trusted_schema=OFF")
     # What is erased, forgotten or dropped by an upgrade is overwritten, in whatever way SQLite was built.
     connection.execute("PRAGMA secure_delete=ON")
+    connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
     return connection
 
 

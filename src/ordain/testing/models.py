@@ -185,8 +185,8 @@ class ScriptedModels:
 
 
 def role_of(request: ModelRequest) -> str:
-    """The role that a prompt speaks in: ``role`` of its typed inputs; "" where it has none."""
-    role = request.inputs.get("role", "")
+    """As whom the model is asked, or the role that a prompt speaks in: ``role`` of its typed inputs; "" where there is neither."""
+    role = request.role or request.inputs.get("role", "")
     return role if isinstance(role, str) else ""
 
 

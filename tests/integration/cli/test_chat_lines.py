@@ -45,7 +45,7 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
     assert header.startswith("✓ ok · ordain run ")
-    assert "· turn@6 · completed · ok" in header.splitlines()[0]
+    assert "· turn@7 · completed · ok" in header.splitlines()[0]
     assert narrative == "> Hello to you.\n\n"
     assert done.stderr.decode().startswith("session cli:")
     assert len(done.stderr.splitlines()) == 1
@@ -176,7 +176,7 @@ def test_each_mode_has_its_own_verb(server: Server) -> None:
     done = server.cli("chat", "--json", "--mode", "council", "hello")
     assert done.returncode == 1
     reply = next(event for event in events(done) if event["event"] == "reply")
-    assert (reply["ok"], "path_unavailable" in reply["narrative"]) == (False, True)
+    assert (reply["ok"], "council_no_quorum" in reply["narrative"]) == (False, True)
     assert "chat_general" not in reply["header"]
 
 

@@ -49,10 +49,10 @@ def test_header_then_answer(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly")
         partial = terminal.until("One word after")
-        assert "· turn@6 · running · unfinished" in partial
+        assert "· turn@7 · running · unfinished" in partial
         assert partial.index("ordain run") < partial.index("One word after")
         assert not partial.endswith("to the screen. ")
-        terminal.until("turn@6 · completed · ok")
+        terminal.until("turn@7 · completed · ok")
         whole = terminal.until_prompt("brain >")
         assert whole.count("ordain run ") == 1
         assert "unfinished" not in whole
@@ -217,7 +217,7 @@ def test_a_narrow_terminal(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly and with a good many words more than there is room for")
         terminal.until("One word after the other")
-        terminal.until_answered("turn@6 · completed")
+        terminal.until_answered("turn@7 · completed")
         terminal.type("begun only")
         terminal.until("Begun and ne")
         terminal.resize(100)

@@ -9,6 +9,7 @@ import pytest
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.testing import ModelScript, call, fails, finish, moves, output, routes
+from tests.shapes.council import judgement, verdict
 from tests.shapes.lines import steps
 from tests.shapes.session_laws import broken_at_rest, broken_now, rows_of
 from tests.shapes.talk import House
@@ -46,7 +47,7 @@ HALF = {"thought": "done", "finish": True, "action": None, "final_answer": None}
         (EMPTY, "step.consistency.act_without_action"),
         (HALF, "step.consistency.finish_without_answer"),
         ({"text": PROSE}, "step.shape"),
-        ({**EMPTY, "action": {"tool_id": "agent_chain", "input": {}}}, "step.tool.unknown"),
+        ({**EMPTY, "action": {"tool_id": "agent_chain", "input": {}}}, "step.tool.outside_toolset"),
         ({**EMPTY, "action": {"tool_id": "chat_general_", "input": {}}}, "step.tool.unknown"),
         (fails("rejected"), "rejected"),
         (fails("timed_out"), "timed_out"),
@@ -84,11 +85,56 @@ async def test_an_agent_turn_enters_by_its_own_verb() -> None:
     assert (result["verb"], result["path"], result["outcome"]) == ("agent_runtime", "react_lite", "direct")
 
 
-async def test_a_council_turn_ends_as_path_unavailable() -> None:
-    """B-41 "What is not built yet ends as typed `path_unavailable`, never as chat": a council turn enters by its own verb and fails."""
-    answer, result = await told(UNASKED, mode="council", asks=False)
+def counselled(action: str = "accept", says: Any = None) -> ModelScript:
+    """A council whose auditor says this."""
+    said = verdict(action) if says is None else says
+    return ModelScript().on("seat", {"text": "I think so."}).on("chair", judgement("Yes, on Sundays.")).on("auditor", said)
+
+
+async def test_a_council_turn_begins_with_a_checkpoint() -> None:
+    """It enters by its own verb, the supervisor's first move is the council, and its accepted text is the answer.
+
+    EXE-02 "`mode∈{agent,council}` or `extra.supervised` → supervisor path."
+    CNC-04 "Council reachable by `mode=council`"
+    """
+    answer, result = await told(counselled(), mode="council")
     assert answer.reply is not None
-    assert (answer.reply.ok, result["error"]["code"], result["verb"]) == (False, "path_unavailable", "council_runtime")
+    assert (answer.reply.ok, result["verb"], result["path"]) == (True, "council_runtime", "council")
+    assert answer.reply.narrative == "Yes, on Sundays."
+    assert "supervisor: checkpoint_council" in answer.reply.header
+
+
+LONGER = {"thought": "longer", "finish": True, "action": None, "final_answer": {"content": "After longer work: yes.", "structured": {}}}
+
+
+@pytest.mark.parametrize(
+    ("script", "ok", "code"),
+    [
+        (counselled("accept"), True, ""),
+        (counselled("delegate").on("planner", LONGER, role="agent_chain"), True, ""),
+        (counselled("delegate").on("planner", "After longer work: yes."), False, "step.syntax.prose"),
+        (counselled("revise_same_round"), False, "council_unresolved"),
+        (counselled("new_round"), False, "council_unresolved"),
+        (counselled(says="maybe"), False, "council_verdict_invalid"),
+        (counselled("maybe"), False, "council_verdict_invalid"),
+        (counselled(says={}), False, "council_verdict_invalid"),
+        (ModelScript().on("seat", "prose"), False, "council_no_quorum"),
+        (ModelScript().on("seat", {"text": "So."}).on("chair", "Yes, on Sundays."), False, "council_verdict_invalid"),
+    ],
+)
+async def test_a_councils_word_is_a_directive(script: ModelScript, ok: bool, code: str) -> None:
+    """Each of its words leads where the table says, and text alone nowhere: what is no verdict fails the turn typed.
+
+    EXE-08 "Council: `verdict.action` is consumed as an executable directive; `final_text` alone is never the sole signal."
+    EXE-15 "`CouncilResult.verdict.action` → Exec enum `accept_text|revise|delegate_chain|new_round`; branch transitions enforced."
+    EXE-18 "for PlannerReact, AgentChain and Council, "Exec enforces as decision" = Yes."
+    ACH-03 "council `delegate_chain`"
+    """
+    answer, result = await told(script, mode="council")
+    assert answer.reply is not None
+    assert answer.reply.ok is ok
+    assert (result.get("error") or {"code": ""})["code"] == code
+    assert ok == (("Yes, on Sundays." in answer.reply.narrative) or ("After longer work: yes." in answer.reply.narrative))
 
 
 @pytest.mark.parametrize(
@@ -114,15 +160,14 @@ async def test_a_workflow_that_cannot_be_is_no_chat(template: str, code: str) ->
 
 @pytest.mark.parametrize("path", ["agent_chain", "direct", "council", "warp", "react_lite"])
 async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
-    """EXE-10 "Exec validates and enforces it": a router's answer never takes an agent turn out of its mode; a path that is not built fails typed."""
+    """EXE-10 "Exec validates and enforces it": a router's answer never takes an agent turn out of its mode."""
     script = steps(finish("42")).on("router", routes(path, confidence=1.0, budget_class="small"))
     answer, result = await told(script, {"router": {"ask": "local"}}, mode="agent")
     assert answer.reply is not None
     expected = "agent_chain" if path == "agent_chain" else "react_lite"
     assert result["path"] == expected
-    assert answer.reply.ok == (path != "agent_chain")
-    if path == "agent_chain":
-        assert result["error"]["code"] == "path_unavailable"
+    assert answer.reply.ok
+    assert ("agent_chain/AgentChainService" in result["plan"]) == (path == "agent_chain")
 
 
 @pytest.mark.parametrize(
@@ -133,8 +178,9 @@ async def test_a_router_moves_an_agent_turn_within_its_mode(path: str) -> None:
         (moves("execute_action"), finish("42"), False, "supervisor_invalid"),
         (moves("maybe"), finish("42"), False, "supervisor_invalid"),
         (PROSE, finish("42"), False, "supervisor_invalid"),
-        (moves("escalate_agent_chain"), finish("42"), False, "path_unavailable"),
-        (moves("checkpoint_council"), SUM, False, "path_unavailable"),
+        (moves("escalate_agent_chain"), finish("42"), True, ""),
+        (moves("escalate_agent_chain"), SUM, False, "step.tool.outside_toolset"),
+        (moves("checkpoint_council"), SUM, False, "council_no_quorum"),
         (fails("rejected"), finish("42"), False, "supervisor_invalid"),
     ],
 )

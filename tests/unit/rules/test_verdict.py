@@ -168,7 +168,7 @@ def test_each_verdict(work: Work, verdict: str) -> None:
 
 
 FACTS = HeaderFacts(
-    run="r1", flow="turn@6", status="completed", reason="ok", models=(), notices=(), lines=(HeaderLine(mark="proposal", what="step 1: look"),),
+    run="r1", flow="turn@7", status="completed", reason="ok", models=(), notices=(), lines=(HeaderLine(mark="proposal", what="step 1: look"),),
     steps=1, model_calls=1, verb_calls=0, tokens_in=0, tokens_out=0, estimated=False, usd_micros=72_966, duration_ms=5, judged=True,
 )  # fmt: skip
 
@@ -176,7 +176,7 @@ FACTS = HeaderFacts(
 def test_a_header_is_opened_by_its_verdict() -> None:
     """A proposal has a mark of its own; an answer without a proposed call says that no tool was used; a run at work has no verdict yet."""
     told = render_header(with_verdict(structs.replace(FACTS, answered=True))).split("\n")
-    assert told[:3] == ["✓ ok · ordain run r1 · turn@6 · completed · ok", "→ step 1: look", "· no tool was used"]
+    assert told[:3] == ["✓ ok · ordain run r1 · turn@7 · completed · ok", "→ step 1: look", "· no tool was used"]
     proposed = render_header(with_verdict(structs.replace(FACTS, answered=True, proposed=1)))
     assert proposed.startswith("✗ no tool succeeded · ordain run r1")
     assert "no tool was used" not in proposed

@@ -68,7 +68,13 @@ def test_the_shipped_policy_holds_its_probes() -> None:
         ('[verbs.default]\ndeny = ["chat_*"]', {"message": {"text": "hi"}, "expect": {"refused": "inactive_verb:chat_general"}}, []),
         ('[verbs.default]\ndeny = ["chat_*"]', {"message": {"text": "hi"}, "expect": {"path": "direct"}}, [("path", "direct", "nothing")]),
         ("", {"message": {"text": "thanks!"}, "expect": {"attached": "filler", "verb": "x"}}, [("verb", "x", "nothing")]),
-        ("", {"message": {"text": "hi", "mode": "council"}, "expect": {"path": "council", "refused": "path_unavailable"}}, []),
+        ("", {"message": {"text": "hi", "mode": "council"}, "expect": {"path": "council", "outcome": "direct"}}, []),
+        (
+            "",
+            {"message": {"text": "hi", "mode": "council"}, "expect": {"refused": "path_unavailable"}},
+            [("refused", "path_unavailable", "nothing")],
+        ),
+        ("", {"message": {"text": "hi", "supervised": True}, "expect": {"path": "react_lite"}}, []),
         ("", {"message": {"text": "hi", "delegates": ["a", "b"]}, "expect": {"outcome": "fan_out", "refused": "path_unavailable"}}, []),
     ],
 )

@@ -30,7 +30,7 @@ async def _delegated(context: FlowContext, came: Deliberated) -> CouncilOutput:
     """What the chain answers is the council's answer, where a validated directive led there (EXE-07)."""
     if CHAIN_VERB not in context.catalog.verbs or came.result is None:
         return CouncilOutput(ok=False, error="path_unavailable", message=NO_CHAIN, next=came.next, result=came.result)
-    asked = ChainAsked(text=came.result.prompt, tools=pack_tools(context.catalog))
+    asked = ChainAsked(text=came.result.prompt, tools=tuple(filter(context.scope.permits, pack_tools(context.catalog))), mode="council")
     chained = await enter_chain(context, asked, NO_TALK, (0,))
     return CouncilOutput(
         ok=chained.answer is not None,

@@ -36,7 +36,7 @@ CODES: Mapping[RunVerdict, str] = {
 """The code with which a turn with tools ends whose verdict is not ok."""
 
 
-class Work(Struct, frozen=True, kw_only=True):
+class PlannedWork(Struct, frozen=True, kw_only=True):
     """What is carried out: the words, the path and its caps, the verb that carries it out, and the verbs that it, and an agent chain below it, may use.
 
     ``chain_steps``: what the message lowers a chain's steps to, 0 leaves them. ``acts`` is what was done for the turn before it, ``refs`` the records of that.
@@ -67,7 +67,7 @@ def chain_tools(message: MessageFacts, entry: Entered, catalog: Catalog) -> tupl
     return entry.tools if message.allowed_verbs or message.packs or message.verb else pack_tools(catalog)
 
 
-async def carry(context: FlowContext, work: Work, told: TurnOutput, talk: InConversation) -> TurnOutput:
+async def carry(context: FlowContext, work: PlannedWork, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """Carry the path out; the answer stands as written, and whether all went well is the verdict's alone (B-34, RTE-12)."""
     council = work.routed.path is Path.COUNCIL
     plan = execution_plan(ExecMode.COUNCIL if council else ExecMode.AGENT, work.verb)  # whatever the turn's mode, it works by that plan
@@ -87,7 +87,7 @@ async def carry(context: FlowContext, work: Work, told: TurnOutput, talk: InConv
     return msgspec.structs.replace(told, error={"code": code, "message": message})
 
 
-async def _chain(context: FlowContext, work: Work, routed: Routed, talk: InConversation) -> _Came:
+async def _chain(context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation) -> _Came:
     asked = ChainAsked(
         text=work.words,
         tools=work.chain_tools,
@@ -102,7 +102,7 @@ async def _chain(context: FlowContext, work: Work, routed: Routed, talk: InConve
     return _Came(acted=chained.acted, answer=chained.answer, error={"code": chained.error, "message": chained.message})
 
 
-async def _supervisor(context: FlowContext, work: Work, routed: Routed, talk: InConversation, step_ms: int) -> _Came:
+async def _supervisor(context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation, step_ms: int) -> _Came:
     args: dict[str, Any] = {
         "text": work.words,
         "tools": list(work.tools),
@@ -135,7 +135,7 @@ def _with_steps(told: TurnOutput, acted: Acted, ran: tuple[str, ...], planned: t
     return msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
 
 
-def _judged(context: FlowContext, work: Work, acted: Acted) -> Judged:
+def _judged(context: FlowContext, work: PlannedWork, acted: Acted) -> Judged:
     """The verdict on all that was done for the turn, as its header will have it."""
     below = acted.below
     acts = (*work.acts, *(() if below is None else below.acts))

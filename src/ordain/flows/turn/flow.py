@@ -28,7 +28,7 @@ from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.turn.carried import Work, carry, chain_tools, failed, names
+from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
@@ -131,7 +131,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     tools = tuple(tool for tool in entry.tools if context.scope.permits(tool))
-    work = Work(
+    work = PlannedWork(
         words=message.words,
         routed=routed,
         verb=verb,

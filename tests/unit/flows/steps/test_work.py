@@ -97,10 +97,7 @@ def test_each_bound_of_its_request_ends_it(script: tuple[Any, ...], limits: dict
     ],
 )
 def test_its_safety_limits_end_it_before_more_is_done(script: tuple[Any, ...], limits: SafetyLimits, reason: str) -> None:
-    """Typed with the source's reason, and the call that would be beyond one is not made.
-
-    The words are those of the fact C6.
-    """
+    """Typed with the source's reason, and the call that would be beyond one is not made."""
     played = play(*script, how=Working(limits=limits))
     assert (out(played).error, out(played).message) == ("safety_limit_exceeded", reason)
     assert [line.what for line in played.lines if line.reason.startswith("safety")] == [f"safety limit: {reason}"]

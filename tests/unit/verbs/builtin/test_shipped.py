@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Category, Trust, VerbEffect
@@ -25,7 +26,7 @@ from tests.shapes.toolbox import TOOLBOX_PLANS
 PLANS = ("extract_facts", "summarize_facts", "propose_next_steps")
 TALKING = ("chat_general", "summarize_conversation")
 """Prompt plans whose answer is prose in one field: nothing in it can be quoted."""
-FLOWS = {"agent_runtime": "supervisor", "ask_user": "question", "council_runtime": "council"}
+FLOWS = {"agent_runtime": "supervisor", "ask_user": "question", "council_runtime": "supervisor", "agent_chain": "agent_chain"}
 """Verbs that are flows of this build, with the flow."""
 LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
 """Leaf verbs over what is remembered."""
@@ -114,12 +115,13 @@ def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
 
 
 def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
-    """Verbs that are flows have neither prompt nor plan, read only, and name a flow of this build; the council's is not there yet. Those that modes enter by, and that need somebody to ask, say so."""
+    """Verbs that are flows have neither prompt nor plan, read only, and name a flow of this build. Those that nobody calls as a tool, and that need somebody to ask, say so."""
     flows = {name: spec.flow for name, spec in registry.specs.items() if spec.flow is not None}
     assert flows == FLOWS
-    assert set(FLOWS.values()) - set(shipped_kinds().newest) == {"council"}
-    assert {name for name, spec in registry.specs.items() if spec.entry} == {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL]}
-    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD}
+    assert set(FLOWS.values()) <= set(shipped_kinds().newest)
+    entries = {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL], CHAIN_VERB}
+    assert {name for name, spec in registry.specs.items() if spec.entry} == entries
+    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD} - {CHAIN_VERB}
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)
@@ -129,7 +131,7 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
 def test_only_text_for_the_user_may_be_shown_while_it_is_written(registry: Registry) -> None:
     """The verbs that narrate name a text field of their own output."""
     narrating = {name: spec.narrates for name, spec in registry.specs.items() if spec.narrates}
-    assert narrating == {"chat_general": "content", "agent_runtime": "content"}
+    assert narrating == {"chat_general": "content", "agent_runtime": "content", "council_runtime": "content", "agent_chain": "text"}
     for name, field in narrating.items():
         properties: Any = registry.specs[name].output_schema["properties"]
         assert properties[field]["type"] == "string"

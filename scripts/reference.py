@@ -15,6 +15,7 @@ from typing import Any, cast, get_args
 
 from ordain.cli.entry import exit_code
 from ordain.contracts import events
+from ordain.contracts.council import CouncilDirective
 from ordain.contracts.failures import CATEGORY, TO_DO
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
@@ -27,6 +28,7 @@ from ordain.journal.records import BESIDE_FLOW, BODY_OF, CURRENT_VERSION, HANDED
 from ordain.journal.transitions import OPENED, TRANSITIONS
 from ordain.journal.upcasters import UPCASTERS
 from ordain.ports import effects
+from ordain.rules.council import COURSE, DOUBTS, CouncilEnd, CouncilStage
 from ordain.server import Face, build_app
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings
@@ -79,6 +81,9 @@ ENVIRONMENT = {
     "ORDAIN_TOKEN": "The token that commands send to the server of the data folder, once it has proven to be that, instead of the owner's own key.",
     "ORDAIN_TOKEN_FILE": "A file that holds it, where `ORDAIN_TOKEN` is not set.",
     "ORDAIN_SCRIPT": "A file of proposals: the profile `default` plays it (provider `scripted`), over everything else.",
+    "COUNCIL_MAX_ROUNDS": "Rounds of one council, over `max_rounds` in `[council]` of policy.",
+    "COUNCIL_ROUND_TIMEOUT_SEC": "Time of one round, seats, chair and auditor together, over `round_timeout_seconds` there.",
+    "COUNCIL_LLM_TIMEOUT_SEC": "Time of one attempt at a model in a council, over `llm_timeout_seconds` there.",
     "SSL_CERT_FILE": "Certificates to trust instead of the system's, for model endpoints, `web.fetch` and `mail.send`.",
     "SSL_CERT_DIR": "A folder of certificates, likewise.",
     "NO_COLOR": "Where it is not empty, `ordain chat` uses no colours.",
@@ -174,6 +179,40 @@ def render_statuses() -> str:
     lines += ["```", "", "`queued` and `ready` are what a run begins as: behind the unsettled turns of its thread, or at once.", ""]
     rows = [(move.what, _codes(move.sources), _codes(move.targets)) for move in TRANSITIONS]
     return text_of([*lines, *table(("a run …", "from", "to"), rows)])
+
+
+def render_council() -> str:
+    """What a council's verdicts lead to, as a drawing and as a table."""
+    lines = page(
+        "Councils",
+        "What a round of a council leads to: rule [`council`](rules.md#council) has this one table, and nothing else decides. Before the auditor's word code looks "
+        "at the chair, whose `DELEGATE` is as good as the auditor's `delegate`, and at the scores. How a council is held: [the guide](../guides/council.md).",
+    )
+    lines += [
+        "```mermaid",
+        "stateDiagram-v2",
+        "    [*] --> seats",
+        "    seats --> first: enough have spoken",
+        "    seats --> council_no_quorum: too few have",
+    ]
+    rest = {None: "", True: ", rounds left", False: ", no round left"}
+    for row in COURSE:
+        stages = [stage for stage in CouncilStage if row.stage in (None, stage)]
+        lines += [f"    {stage} --> {_after(row.leads_to)}: {row.word}{rest[row.rounds_left]}" for stage in stages]
+    lines += [f"    {stage} --> council_verdict_invalid: no judgement or verdict" for stage in CouncilStage]
+    lines += ["```", "", "`first` and `revised` are a round's first judgement and the one after a revision.", ""]
+    left = {None: "", True: "yes", False: "no"}
+    rows = [(code(row.word), row.stage or "", left[row.rounds_left], code(row.leads_to), row.reason.meaning) for row in COURSE]
+    lines += table(("the auditor says", "at", "rounds left", "leads to", ""), rows)
+    lines += ["An `accept` counts as `revise_same_round` where one of these holds, the first of which is told:", ""]
+    doubts = [(one.score, code(one.bound), one.reason.meaning) for one in DOUBTS]
+    return text_of([*lines, *table(("score", "bound in policy's `[council]`", ""), doubts)])
+
+
+def _after(leads_to: CouncilDirective | CouncilEnd) -> str:
+    """The state that a directive leads to in the drawing."""
+    states = {str(CouncilDirective.REVISE): str(CouncilStage.REVISED), str(CouncilDirective.NEW_ROUND): "seats"}
+    return states.get(str(leads_to), str(leads_to))
 
 
 def _grouped(statuses: frozenset[Status], groups: Mapping[str, frozenset[Status]]) -> list[str]:
@@ -481,6 +520,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "rules.md": render_rules,
     "records.md": render_records,
     "statuses.md": render_statuses,
+    "council.md": render_council,
     "kinds.md": render_kinds,
     "effects.md": render_effects,
     "events.md": render_events,

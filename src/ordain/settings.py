@@ -335,26 +335,20 @@ def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
     return lanes.model_copy(update={**purposes, "profiles": profiles})
 
 
-COUNCIL_NAMES = {
-    "COUNCIL_MAX_ROUNDS": "max_rounds",
-    "COUNCIL_ROUND_TIMEOUT_SEC": "round_timeout_seconds",
-    "COUNCIL_LLM_TIMEOUT_SEC": "llm_timeout_seconds",
-}
-"""What of the council the environment says, over policy (CNC-03)."""
-
-
 def council_from(policy: CouncilPolicy, env: Mapping[str, str]) -> CouncilPolicy:
-    """The council's policy as the environment changes it. An empty value is as good as none.
+    """The council's policy as the environment changes it (CNC-03). An empty value is as good as none.
 
     Raises:
         ConfigurationError: a value that policy would not take either.
     """
-    for name, key in COUNCIL_NAMES.items():
-        if not (text := env.get(name, "").strip()):
-            continue
-        policy = CouncilPolicy.model_validate(
-            {**policy.model_dump(), **_checked(CouncilPolicy, {key: text}, name).model_dump(include={key})}
-        )
+    said = {
+        "COUNCIL_MAX_ROUNDS": ("max_rounds", env.get("COUNCIL_MAX_ROUNDS", "")),
+        "COUNCIL_ROUND_TIMEOUT_SEC": ("round_timeout_seconds", env.get("COUNCIL_ROUND_TIMEOUT_SEC", "")),
+        "COUNCIL_LLM_TIMEOUT_SEC": ("llm_timeout_seconds", env.get("COUNCIL_LLM_TIMEOUT_SEC", "")),
+    }
+    for name, (key, text) in said.items():
+        if text.strip():
+            policy = policy.model_copy(update=_checked(CouncilPolicy, {key: text.strip()}, name).model_dump(include={key}))
     return policy
 
 

@@ -28,10 +28,9 @@ async def run_council(context: FlowContext, request: DeliberationRequest) -> Cou
 
 async def _delegated(context: FlowContext, came: Deliberated) -> CouncilOutput:
     """What the chain answers is the council's answer, where a validated directive led there (EXE-07)."""
-    if not context.scope.permits(CHAIN_VERB) or came.result is None:
+    if CHAIN_VERB not in context.catalog.verbs or came.result is None:
         return CouncilOutput(ok=False, error="path_unavailable", message=NO_CHAIN, next=came.next, result=came.result)
-    tools = tuple(filter(context.scope.permits, pack_tools(context.catalog)))
-    asked = ChainAsked(text=came.result.prompt, tools=tools, mode="council")
+    asked = ChainAsked(text=came.result.prompt, tools=tuple(filter(context.scope.permits, pack_tools(context.catalog))), mode="council")
     chained = await enter_chain(context, asked, NO_TALK, (0,))
     return CouncilOutput(
         ok=chained.answer is not None,

@@ -117,6 +117,7 @@ class _Council:
 
     async def one_round(self) -> Deliberated | None:
         """All seats, then chair and auditor, and both once more where the answer is to be revised; None: another round."""
+        self.blink = self.verdict = None  # what the round before proposed is not this one's
         began, round_us = self.context.now(), round(self.policy.round_timeout_seconds * 1_000_000)
         within = self.context.until(min(self.context.deadline, began + round_us))
         ends = await self._hear(within, min(within.deadline, began + round_us * self.policy.seats_percent // 100))

@@ -103,6 +103,14 @@ def test_fewer_seats_than_the_quorum_are_no_council(silent: int) -> None:
     assert asks(played) == ["seats"]
 
 
+def test_a_round_without_a_quorum_proposes_nothing() -> None:
+    """What the round before it proposed is not its own."""
+    silent = joined(*[child_failed("timed_out")] * 4)
+    played = hold_council(heard(), chair(), auditor("new_round"), silent)
+    assert (out(played).error, result(played).meta.rounds_used) == ("council_no_quorum", 2)
+    assert (result(played).tentative_text, result(played).blink, result(played).verdict) == ("", None, None)
+
+
 def test_the_quorum_is_policys() -> None:
     """A share of the seats that were asked."""
     three = joined(*[completed({"name": name, "text": "Yes."}) for name in CORE[:3]], child_failed("timed_out"))

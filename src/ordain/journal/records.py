@@ -121,6 +121,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     ``profiled`` says by what the run decides which pinned profile holds, before it does anything; ``profile`` is what its parent decided.
     ``scopes`` are those of the token that asked for the root; None where that was the owner, and of builds before them. ``may_ask`` is whom the run may ask
     for what it may not do by itself; None: nobody, and of builds before it. ``consent`` is the yes that the call rests on which a child carries out.
+    ``asks_again``: a call of whose end nobody knows is covered by no grant once more; not so in records of builds before.
     """
 
     flow: str
@@ -149,6 +150,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     profile: HeldProfile | None = None
     may_ask: MayAsk | None = None
     consent: Consent | None = None
+    asks_again: bool = False
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

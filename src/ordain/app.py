@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from ordain import __version__
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
+from ordain.contracts.access import EMBEDDER
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.events import SessionEvent
@@ -68,7 +69,6 @@ from ordain.wording.wording import wording_of
 from ordain.wording_files import SUFFIXES
 
 LOG = logging.getLogger("ordain.app")
-PRINCIPAL = "local:python"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,12 +314,12 @@ class Ordain:
             ValidationError: the request is not of its contract's shape.
         """
         parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
-        accepted = await self.runtime.accept(parsed, PRINCIPAL)
+        accepted = await self.runtime.accept(parsed, EMBEDDER)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
-        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
+        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), EMBEDDER)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
@@ -331,7 +331,7 @@ class Ordain:
             Conflict: the message id came before with another content (``message_id_reused``).
         """
         parsed = message if isinstance(message, Message) else Message.model_validate(message)
-        return await self.runtime.receive(parsed, PRINCIPAL, WorkspaceId(workspace))
+        return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))
 
     async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
         """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""

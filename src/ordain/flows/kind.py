@@ -278,7 +278,7 @@ class Kind(Generic[I, O]):
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
-    ``nests``: a call that it carries out counts as a verb call inside a verb call.
+    ``nests``: a call that it carries out counts as a verb call inside a verb call. ``raises``: how deep calls may be nested its verb's declaration says for those below it, too.
     ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``escalates``: the
     verbs among those that a run of it may call, root or child, where its own rules say so.
     ``profiles``: its flow decides by itself, at a place of its own, which pinned profile holds; of others that is decided before they begin. ``sums_up`` is the number of the message below which a root may sum up its session's
@@ -308,6 +308,7 @@ class Kind(Generic[I, O]):
     carries: Callable[[I], Call] | None = None
     carrying: Carrying = ALONE
     nests: bool = True
+    raises: bool = False
     enters: bool = False
     escalates: frozenset[str] = frozenset()
     profiles: bool = False

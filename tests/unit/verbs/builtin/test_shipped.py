@@ -26,7 +26,14 @@ from tests.shapes.toolbox import TOOLBOX_PLANS
 PLANS = ("extract_facts", "summarize_facts", "propose_next_steps")
 TALKING = ("chat_general", "summarize_conversation")
 """Prompt plans whose answer is prose in one field: nothing in it can be quoted."""
-FLOWS = {"agent_runtime": "supervisor", "ask_user": "question", "council_runtime": "supervisor", "agent_chain": "agent_chain"}
+FLOWS = {
+    "agent_runtime": "supervisor",
+    "ask_user": "question",
+    "council_runtime": "supervisor",
+    "agent_chain": "agent_chain",
+    "roster_runtime": "roster",
+    "plan.subgoal": "subgoal",
+}
 """Verbs that are flows of this build, with the flow."""
 LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
 """Leaf verbs over what is remembered."""
@@ -121,7 +128,7 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
     assert set(FLOWS.values()) <= set(shipped_kinds().newest)
     entries = {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL], CHAIN_VERB}
     assert {name for name, spec in registry.specs.items() if spec.entry} == entries
-    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD} - {CHAIN_VERB}
+    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD} - {CHAIN_VERB, "plan.subgoal"}
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)
@@ -131,7 +138,10 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
 def test_only_text_for_the_user_may_be_shown_while_it_is_written(registry: Registry) -> None:
     """The verbs that narrate name a text field of their own output."""
     narrating = {name: spec.narrates for name, spec in registry.specs.items() if spec.narrates}
-    assert narrating == {"chat_general": "content", "agent_runtime": "content", "council_runtime": "content", "agent_chain": "text"}
+    assert narrating == {
+        **dict.fromkeys(("chat_general", "agent_runtime", "council_runtime", "roster_runtime"), "content"),
+        "agent_chain": "text",
+    }
     for name, field in narrating.items():
         properties: Any = registry.specs[name].output_schema["properties"]
         assert properties[field]["type"] == "string"

@@ -21,7 +21,15 @@ APP = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))  
 DOCUMENT: dict[str, Any] = APP.openapi()
 NOT_OPERATIONS = {"/openapi.json", "/ws"}
 """The document itself, and the WebSocket with its answer for whoever speaks none (both told in the document's description)."""
-NOT_OF_AN_OPERATION = {"other_session", "upgrade_required", "not_a_plan", "not_a_verb_call", "unknown_kind", "token_not_found"}
+NOT_OF_AN_OPERATION = {
+    "other_session",
+    "upgrade_required",
+    "not_a_plan",
+    "not_a_council",
+    "not_a_verb_call",
+    "unknown_kind",
+    "token_not_found",
+}
 """What only a socket says, and what no route can make happen."""
 
 

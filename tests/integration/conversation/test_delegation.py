@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ordain.contracts.approvals import Subject
-from ordain.journal.records import Status
+from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, says
 from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
@@ -53,6 +53,31 @@ async def test_a_delegated_turn_waits_for_one_yes_and_is_done(tmp_path: Path) ->
         assert answer.reply.narrative == "The clerk has noted it, and the babbler did everything, too."
         assert "agent.clerk" in (answer.reply.header or "")
         lawful(one)
+
+
+async def test_whoever_follows_a_plan_sees_its_steps_start_and_end(tmp_path: Path) -> None:
+    """As records of the plan's run, each when it happens: a step that starts is seen before its agent's run has ended.
+
+    PLAN-16 "Guardrails, scheduler and review capture per-step metadata."
+    """
+    one, _ = house(tmp_path)
+    async with one:
+        await one.say("have it noted", delegates=BOTH)
+        ((plan,),) = one.query("SELECT id FROM runs WHERE flow = 'roster'")
+        seen = [record async for record in one.ordain.runtime.events(plan, -1)]
+        told = [(json.loads(record.body or b"{}")["facts"], record.seq) for record in seen if record.name == "step_event"]
+        assert [(facts["step"], facts["event"], facts["agent"]) for facts, _ in told] == [
+            (0, "started", "clerk"),
+            (1, "started", "babbler"),
+            (0, "completed", "clerk"),
+            (1, "failed", "babbler"),
+            (1, "started", "general_agent"),
+            (1, "failed", "general_agent"),
+        ]
+        ends = [record.seq for record in seen if record.kind is RecordKind.CHILD_ENDED]
+        first, second = ends[:2], ends[2:]
+        assert told[1][1] < min(first) < max(first) < told[2][1]
+        assert told[4][1] < min(second) < max(second) < told[5][1]
 
 
 async def test_a_fan_out_is_partial_whatever_the_words_say(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ordain import __version__
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
+from ordain.contracts.access import EMBEDDER
 from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
 from ordain.contracts.cards import AGENT_VERB, AgentCard
 from ordain.contracts.catalog import Catalog
@@ -73,7 +74,6 @@ from ordain.wording.wording import wording_of
 from ordain.wording_files import SUFFIXES
 
 LOG = logging.getLogger("ordain.app")
-PRINCIPAL = "local:python"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -323,12 +323,12 @@ class Ordain:
             ValidationError: the request is not of its contract's shape.
         """
         parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
-        accepted = await self.runtime.accept(parsed, PRINCIPAL)
+        accepted = await self.runtime.accept(parsed, EMBEDDER)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
-        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), PRINCIPAL)
+        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), EMBEDDER)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def delegate(
@@ -360,7 +360,7 @@ class Ordain:
 
     async def _asked(self, request: BaseModel) -> dict[str, Any]:
         """What a request came to that may wait for people."""
-        accepted = await self.runtime.accept(request, PRINCIPAL, waits=True)
+        accepted = await self.runtime.accept(request, EMBEDDER, waits=True)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
     async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
@@ -372,7 +372,7 @@ class Ordain:
             Conflict: the message id came before with another content (``message_id_reused``).
         """
         parsed = message if isinstance(message, Message) else Message.model_validate(message)
-        return await self.runtime.receive(parsed, PRINCIPAL, WorkspaceId(workspace))
+        return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))
 
     async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
         """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""

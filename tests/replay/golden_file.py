@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -63,3 +66,9 @@ def read(file: Path) -> GoldenJournal:
 def write(file: Path, journal: GoldenJournal | GoldenTalk) -> None:
     """A journal or a conversation to its file, one value per line so that a change can be read."""
     file.write_bytes(msgspec.json.format(msgspec.json.encode(journal, order="sorted"), indent=1) + b"\n")
+
+
+def make(play: Callable[[Path], Coroutine[Any, Any, GoldenTalk]]) -> None:
+    """Play a conversation in a folder of its own, and write it to the file that the command line names."""
+    with tempfile.TemporaryDirectory() as home:
+        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))

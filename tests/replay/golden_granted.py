@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from ordain.runtime.approvals import ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.grants import GrantOffer
 from ordain.testing import call
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.replay.golden_told import taken
 from tests.shapes.lines import about, script_of
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
@@ -186,11 +183,5 @@ async def play(home: Path) -> GoldenTalk:
         return taken(house)
 
 
-def main() -> None:
-    """Write the conversation to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

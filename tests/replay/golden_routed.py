@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 
 from ordain.app import Extras, Ordain
@@ -15,7 +12,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.settings import load_settings
 from tests.replay.golden import FACTS, TEXT, act, finish, request
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 
 SAID = "The lamp is red. The door is shut."
 QUOTED = {**FACTS, "method": "quoted"}
@@ -52,11 +49,5 @@ async def play(home: Path) -> GoldenTalk:
         return GoldenTalk.of(runs, transcript, ordain.catalog)
 
 
-def main() -> None:
-    """Write the conversation to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

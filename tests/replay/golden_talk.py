@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 
 from ordain.testing import routes, suggests
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.replay.recorded_words import WORDS
 from tests.shapes.lines import about
 from tests.shapes.talk import WORKSPACE, House
@@ -62,11 +59,5 @@ async def play(home: Path) -> GoldenTalk:
         return GoldenTalk.of(runs, transcript, house.ordain.catalog)
 
 
-def main() -> None:
-    """Write the conversation to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

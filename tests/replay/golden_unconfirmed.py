@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.settings import load_settings
 from tests.replay.golden import act, finish, request, scripted
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 
 TELL = """\
 name: tell
@@ -47,11 +44,5 @@ async def play(home: Path) -> GoldenTalk:
         return GoldenTalk.of((ordain.store.stored(row.id) for row in rows), (), ordain.catalog)
 
 
-def main() -> None:
-    """Write it into the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

@@ -6,14 +6,11 @@ done once, never again for a flow version that exists.
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from ordain.testing import call, suggests
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.replay.golden_told import taken
 from tests.replay.recorded_words import WORDS as ANSWERS
 from tests.shapes.lines import about
@@ -96,11 +93,5 @@ async def play(home: Path) -> GoldenTalk:
         return taken(house)
 
 
-def main() -> None:
-    """Write the conversation to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from ordain.ports.model import ModelRequest
 from ordain.runtime.approvals import ApproverWord
 from ordain.testing import ModelScript, routes
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.replay.golden_told import taken
 from tests.replay.recorded_words import WORDS
 from tests.shapes.lines import about, script_of, words
@@ -138,11 +135,5 @@ async def play(home: Path) -> GoldenTalk:
         return taken(house)
 
 
-def main() -> None:
-    """Write the conversation to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

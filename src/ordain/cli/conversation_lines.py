@@ -64,7 +64,8 @@ def question_lines(text: str, expected: str, options: Sequence[OptionView], colu
     chosen = [
         ScreenLine(text=f"  {clipped(cleaned(option.key), 8)}  {one_line(option.label, columns - 12)}", style=CYAN) for option in options
     ]
-    wanted = "A or B" if options else one_line(expected)[1:-1]
+    keys = [clipped(cleaned(option.key), 8) for option in options]
+    wanted = " or ".join(filter(None, (", ".join(keys[:-1]), *keys[-1:]))) or one_line(expected)[1:-1]
     return [ScreenLine(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
 
 

@@ -78,9 +78,9 @@ def principal_of(given: Principal | str) -> Principal:
 
 TOKEN_PRINCIPAL = "token:"  # noqa: S105 - how a principal's name begins, no password
 LOCAL_PRINCIPAL, OWNER = "local:", "local:owner"
-LOOPBACK, COMMAND = "http:loopback", "local:cli"
-NAMELESS = frozenset({"", OWNER, LOOPBACK, COMMAND})
-"""Principals of whom nobody knows more than that they are on this machine: a request without a token, a command that says nothing of its user."""
+LOOPBACK, COMMAND, EMBEDDER = "http:loopback", "local:cli", "local:python"
+NAMELESS = frozenset({"", OWNER, LOOPBACK, COMMAND, EMBEDDER})
+"""Principals of whom nobody knows more than that they are on this machine: a request without a token, a command or a program that says nothing of its user."""
 
 
 def local_principal(uid: int) -> str:

@@ -186,9 +186,9 @@ class Message(Camel):
 
 
 class Option(Camel):
-    """One of exactly two readings of an ambiguous message; both were chosen by code."""
+    """What may be chosen: of the two readings of an ambiguous message, A first, or of up to nine things that a run offers."""
 
-    key: Literal["A", "B"]
+    key: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I"]
     label: str
 
 

@@ -122,6 +122,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     ``scopes`` are those of the token that asked for the root; None where that was the owner, and of builds before them. ``may_ask`` is whom the run may ask
     for what it may not do by itself; None: nobody, and of builds before it. ``consent`` is the yes that the call rests on which a child carries out.
     ``chain`` are the cards that its work was handed through, the one it works as last; ``root`` is the run at the root of a child, "" of builds before it.
+    ``asks_again``: a call of whose end nobody knows is covered by no grant once more; not so in records of builds before.
     """
 
     flow: str
@@ -152,6 +153,7 @@ class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     chain: tuple[str, ...] = ()
     root: str = ""
     consent: Consent | None = None
+    asks_again: bool = False
 
 
 class DecisionBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

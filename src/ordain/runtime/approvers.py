@@ -8,7 +8,7 @@ from typing import Any
 from ordain.contracts.access import LOCAL_PRINCIPAL, NAMELESS, Principal, TokenScope
 from ordain.contracts.approvals import WHY_CHARS, ApprovalRule, ApprovalsPolicy
 from ordain.errors import Conflict, InvalidRequest, NotFound, OrdainError, Refused
-from ordain.rules.approve import ApproveReason
+from ordain.rules.approve import ApprovalState, ApproveFacts, ApproveReason
 
 _FORBIDDEN = {ApproveReason.NOT_AN_APPROVER, ApproveReason.OWN_REQUEST, ApproveReason.UNKNOWN}
 _REASONS = {reason.value: reason for reason in ApproveReason}
@@ -41,6 +41,18 @@ def approver_facts(
         "own": who.name == requester or (requester in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL)),
         "apart": apart or any(row.not_requester for row in rows),
     }
+
+
+def giving(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str) -> ApproveFacts:
+    """The facts of rule ``approve`` on a grant: a yes to what is not asked yet, so that it matters alone who gives it, for whom and of what ``rows`` are about."""
+    return ApproveFacts(
+        state=ApprovalState.OPEN,
+        to=ApprovalState.APPROVED,
+        at=0,
+        expires_at=1,
+        same=True,
+        **approver_facts(who, rows, policy, requester),
+    )
 
 
 def refusal(reason: str, what: str = "") -> OrdainError:

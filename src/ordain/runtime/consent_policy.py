@@ -20,7 +20,7 @@ from ordain.ports.store import StoredRun
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
 from ordain.rules.authorize import tier_of
 from ordain.rules.profile import HeldProfile
-from ordain.runtime.approvers import approver_facts
+from ordain.runtime.approvers import approver_facts, giving
 from ordain.runtime.services import Services
 
 GONE = "the yes that it rests on is not to be found"
@@ -108,15 +108,8 @@ async def _grant_void(services: Services, run: StoredRun, pinned: Catalog, call:
 def giver_refused(grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, Policy]) -> str | None:
     """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy and the current one; None where they may."""
     current = policies[1]
-    facts = ApproveFacts(
-        state=ApprovalState.OPEN,
-        to=ApprovalState.APPROVED,
-        at=0,
-        expires_at=1,
-        same=True,
-        **approver_facts(Principal(grant.audit.by), needed(tier, [verb], policies), current.approvals, grant.principal),
-    )
-    return _refused(facts, current)
+    giver = Principal(grant.audit.by)
+    return _refused(giving(giver, needed(tier, [verb], policies), current.approvals, grant.principal), current)
 
 
 def _refused(facts: ApproveFacts, policy: Policy) -> str | None:

@@ -30,9 +30,10 @@ class PendingCall(Struct, frozen=True, kw_only=True):
 class Consents:
     """Whom the run may ask, and what came of asking so far."""
 
-    def __init__(self, may_ask: MayAsk | None) -> None:
-        """Nobody was asked yet."""
-        self.may_ask = may_ask
+    def __init__(self, may_ask: MayAsk | None, *, asks_again: bool = False) -> None:
+        """Nobody was asked yet. ``asks_again``: of a call of whose end nobody knows a person is asked, whatever was granted beforehand."""
+        self.may_ask, self._asks_again = may_ask, asks_again
+        self._unknown: set[str] = set()
         self._pending: dict[str, PendingCall] = {}
         self._approved: defaultdict[str, list[Consent]] = defaultdict(list)
         self._granted: dict[str, Consent] = {}
@@ -46,6 +47,8 @@ class Consents:
         known: dict[str, Any] = {"may_ask": self.may_ask}
         if approved := self._approved.get(call):
             known |= {"approval": approved[0].id, "by": approved[0].by}
+        elif call in self._unknown:  # it may have happened: who granted such calls beforehand did not grant it twice
+            known["grant_asked"] = True
         elif (granted := self._granted.get(call)) is not None:
             known |= {"grant": granted.id, "by": granted.by}
         if call in self._looked:
@@ -78,6 +81,11 @@ class Consents:
         self._looked.add(call)
         if isinstance(outcome, GrantTaken):
             self._granted[call] = Consent(id=outcome.grant, by=outcome.by, grant=True)
+
+    def ended_unknown(self, call: Call) -> None:
+        """Nobody knows whether a call happened that went out."""
+        if self._asks_again:
+            self._unknown.add(call_digest(call))
 
     def answered(self, wait: Wait, result: object) -> None:
         """A wait for an approver has ended."""

@@ -19,9 +19,9 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
-from ordain.effects.children import AnyEnded, Join, Spawn
+from ordain.effects.children import AnyEnded, Join, Spawn, Unknown
 from ordain.effects.effect import AnyEffect, Children, Claim, Effect, ModelCall, VerbCall, Wait
-from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved
+from ordain.effects.results import Abandoned, AnyResult, Joined, Unreserved, VerbUnknown
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.pricing import bound_of_call, price_of_call, reserve_facts
 from ordain.journal.digests import derived_id
@@ -192,7 +192,10 @@ class Execution:
             if isinstance(asked, Wait):
                 self.state.authority.consents.answered(asked, result)
             elif isinstance(asked, VerbCall):
-                self.state.authority.rested(asked, result)
+                came_to: object = result
+                self.state.authority.rested(asked, came_to)
+                if isinstance(came_to, VerbUnknown):
+                    self.state.authority.consents.ended_unknown(asked.authorized.call)
             return result
 
     async def _model_call(self, call: ModelCall, encoded: msgspec.Raw) -> Any:
@@ -251,6 +254,9 @@ class Execution:
             asked, encoded = recorded_form.effect_form(Children(spawns=tuple(spawns), until=until))
             ends = await self._joined(cast("Children", asked), encoded)
             self.state.authority.ended(ends)
+            for spawn, ended in zip(spawns, ends, strict=True):
+                if isinstance(ended, Unknown) and spawn.authorized is not None:
+                    self.state.authority.consents.ended_unknown(spawn.authorized.call)
             return ends
 
     async def _joined(self, effect: Children, encoded: msgspec.Raw) -> tuple[AnyEnded, ...]:

@@ -19,10 +19,10 @@ from ordain.journal.digests import derived_id
 from ordain.ports.approvals import GrantRevoked
 from ordain.ports.shared import GrantRead, Ruling, Shared, SharedRead
 from ordain.ports.store import Arrive
-from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, ApproveReason, MayDecide
+from ordain.rules.approve import APPROVE, ApproveReason, MayDecide
 from ordain.rules.bounds import designated, named_bounds
 from ordain.rules.grant import reach_of
-from ordain.runtime.approvers import approver_facts, check_why, may_approve, refusal
+from ordain.runtime.approvers import check_why, giving, may_approve, refusal
 from ordain.runtime.services import Services
 
 LOG = logging.getLogger("ordain.approvals")
@@ -68,15 +68,7 @@ class GrantDesk:
         who, policy = principal_of(principal), self._services.catalogs.current.policy
         grant = new_grant(self._services, offer, who)
         rows = [row for row in policy.approvals.rules if _may_concern(row, offer)]
-        facts = ApproveFacts(
-            state=ApprovalState.OPEN,
-            to=ApprovalState.APPROVED,
-            at=0,
-            expires_at=1,
-            same=True,
-            **approver_facts(who, rows, policy.approvals, offer.principal),
-        )
-        made = APPROVE.apply(facts, None, policy)
+        made = APPROVE.apply(giving(who, rows, policy.approvals, offer.principal), None, policy)
         if not isinstance(made.outcome, MayDecide):
             LOG.warning("grant for=%r by=%r refused=%s", offer.principal, who.name, made.reason)
             raise refusal(str(made.reason))

@@ -168,6 +168,7 @@ def started_child(parent: RunSetup, kinds: Kinds, addr: int, index: int, spawn: 
         principal=began.principal,
         scopes=began.scopes,
         may_ask=began.may_ask,
+        asks_again=True,
         subject=began.subject,
         parent=parent.run,
         parent_addr=addr,

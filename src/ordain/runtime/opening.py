@@ -69,6 +69,7 @@ def root_run(kind: Kind[Any, Any], opening: Opening, catalog: Catalog, *, queued
         principal=opening.principal,
         scopes=opening.scopes,
         may_ask=opening.may_ask,
+        asks_again=True,
         subject=opening.subject,
         deadline=opening.deadline,
         allowance=Spend(

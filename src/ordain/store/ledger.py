@@ -134,6 +134,12 @@ def _grant(row: tuple[Any, ...]) -> LedgerItem:
     return grant_item(row[0], row[1:7], row[7], row[8] if row[9] else None, misplaced=not row[9])
 
 
+def _grant_laid(row: tuple[Any, ...]) -> LedgerItem:
+    """As nothing stands that counts for nothing: what somebody put there is named however often the grant is written afterwards."""
+    counts = isinstance(row[8], bytes) and row[9]
+    return grant_item(row[0], row[1:7], row[7] if counts else None, row[8])
+
+
 def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[LedgerItem]:
     """Everything that stands; ``placed`` and ``swept`` are said when they happen, and stand nowhere. ``begins``: for a ledger that has no row yet."""
     for row in db.execute(f"{_RUNS} ORDER BY r.no"):
@@ -328,14 +334,14 @@ def _approval_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerI
 
 
 def _grant_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
-    return [_grant(row) for row in db.execute(f"{_GRANTS} WHERE grants.id = ?", name)]
+    return [_grant_laid(row) for row in db.execute(f"{_GRANTS} WHERE grants.id = ?", name)]
 
 
 def _subject_now(db: sqlite3.Connection, name: tuple[Any, ...]) -> list[LedgerItem]:
     return [
         *(erased_item(*row) for row in db.execute(f"{_ERASED} AND no = ?", name)),
         *(_session(row) for row in db.execute(f"{_SESSIONS} WHERE s.subject = ?", name)),
-        *(_grant(row) for row in db.execute(f"{_GRANTS} WHERE grants.subject = ?", name)),
+        *(_grant_laid(row) for row in db.execute(f"{_GRANTS} WHERE grants.subject = ?", name)),
     ]
 
 

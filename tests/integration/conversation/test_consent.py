@@ -175,14 +175,15 @@ async def test_a_suggested_override_is_the_senders_choice(choice: str, attached:
         ("the first one", "the alpha report"),
     ],
 )
-async def test_an_option_is_chosen_by_its_name(text: str, value: str) -> None:
-    """*the alpha one* answers a question with options, whose value is the option itself."""
-    options = ["the alpha report", "the beta report"]
+@pytest.mark.parametrize("more", [0, 1, 7])
+async def test_an_option_is_chosen_by_its_name(text: str, value: str, more: int) -> None:
+    """*the alpha one* answers a question with options, whose value is the option itself; there may be up to nine."""
+    options = ["the alpha report", "the beta report", *(f"report {number}" for number in range(3, 3 + more))]
     asked = call("ask_user", question="Which one?", expected_type="option", options=options, key="which")
     async with House(script=script_of().on("planner", asked, index=0, when=about("report"))) as house:
         first = await house.say("send a report", mode="agent")
         assert first.question is not None
-        assert [(option.key, option.label) for option in first.question.options] == list(zip("AB", options, strict=True))
+        assert [(option.key, option.label) for option in first.question.options] == list(zip("ABCDEFGHI", options, strict=False))
         assert (await house.say(text)).attached == "answer_to_pending"
         await house.quiet()
         assert told(house) == (Status.COMPLETED, {"answer": text, "value": value})

@@ -73,6 +73,10 @@ def tell(to: str = "ben") -> dict[str, Any]:
     return {"verb": "tell.out", "args": {"to": to}}
 
 
+NOBODY_KNOWS = "gone out, perhaps"
+"""A text at which the post breaks off after it was handed over."""
+
+
 def post(text: str = "hello", to: str = "ben@example.org") -> dict[str, Any]:
     """A call that sends."""
     return {"verb": "post.out", "args": {"to": to, "text": text}}
@@ -130,6 +134,8 @@ class Office(House):
         def post_out(to: str, text: str) -> str:
             """Send a text to somebody."""
             did.append(("post.out", text))
+            if text == NOBODY_KNOWS:
+                raise RuntimeError("cut off after it was sent")
             return to
 
         @verb(name="pay.out", effect="pay", arguments={"to": ArgumentRole.RECIPIENT})

@@ -55,14 +55,14 @@ def test_a_reason_is_short() -> None:
         check_why("x" * (WHY_CHARS + 1))
 
 
-@pytest.mark.parametrize("who", ["", "http:loopback", "local:owner", "local:cli"])
+@pytest.mark.parametrize("who", ["", "http:loopback", "local:owner", "local:cli", "local:python"])
 def test_whoever_is_only_on_this_machine_has_no_name(who: str) -> None:
     """A request without a token, the key of the data folder, a command that says nothing of its user: nobody knows who."""
     assert not approver_facts(Principal(who, None), ROWS, POLICY, "token:b")["named"]
     assert approver_facts(Principal("local:1000", None), ROWS, POLICY, "token:b")["named"]
 
 
-@pytest.mark.parametrize("requester", ["http:loopback", "local:owner", "local:cli"])
+@pytest.mark.parametrize("requester", ["http:loopback", "local:owner", "local:cli", "local:python"])
 def test_a_user_of_this_machine_is_no_second_pair_of_eyes_for_somebody_nameless_of_it(requester: str) -> None:
     """They may be the same person; a token's holder is another one."""
     assert approver_facts(Principal("local:1000", None), ROWS, POLICY, requester)["own"]

@@ -95,6 +95,19 @@ def test_a_grant_is_for_one_call_and_used_up_by_it() -> None:
     assert consents.pending(DIGESTS[0]) is None
 
 
+def test_of_a_call_that_may_have_happened_a_person_is_asked() -> None:
+    """No grant covers it again, whichever was looked for or taken; a run of a build before goes on as it began."""
+    for asks_again in (True, False):
+        consents = Consents(MayAsk.PEOPLE, asks_again=asks_again)
+        consents.ended_unknown(CALLS[0])
+        consents.claimed(DIGESTS[0], GrantTaken("g", "local:ben"))
+        assert ("grant" not in consents.facts(DIGESTS[0])) == asks_again
+        assert consents.facts(DIGESTS[0])["grant_asked"]
+        consents.answered(wait(CALLS[0]), yes())
+        assert consents.facts(DIGESTS[0])["approval"] == "a0"
+        assert "grant_asked" not in consents.facts(DIGESTS[1])
+
+
 def test_no_grant_is_looked_for_twice() -> None:
     """Where none covers a call, people are asked, or it is denied."""
     consents = Consents(MayAsk.PEOPLE)

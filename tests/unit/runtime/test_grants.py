@@ -16,7 +16,7 @@ from ordain.contracts.scope import Constraint
 from ordain.errors import OrdainError
 from ordain.rules.authorize import AuthorizeReason
 from ordain.runtime.grants import TTL_S_MAX, GrantOffer
-from tests.unit.runtime.office import ASKER, BEN, CALLS, CLEO, LIMITED, Office, ask, pay, post, post_all
+from tests.unit.runtime.office import ASKER, BEN, CALLS, CLEO, LIMITED, NOBODY_KNOWS, Office, ask, pay, post, post_all
 
 NO = AuthorizeReason.NO_APPROVAL.value
 OFFER = GrantOffer(principal=ASKER, capabilities=("post.out",), ttl_s=60)
@@ -77,6 +77,16 @@ async def test_an_address_that_others_read_otherwise_is_of_no_domain(to: str, gr
         await house.grants.give(DEFAULT_WORKSPACE, offered(constraints={"post.*": Constraint(domains_allowlist=("example.org",))}), BEN)
         run = await house.begun(post(to=to))
         assert house.came_to(run) == ["" if granted else NO]
+
+
+async def test_what_may_have_happened_is_not_done_again_under_a_grant() -> None:
+    """The same call, once nobody knows whether it went out: the grant covers it no more in that run, another call it does."""
+    with office() as house:
+        await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN)
+        run = await house.begun(post(NOBODY_KNOWS), post(NOBODY_KNOWS), post("something else"))
+        assert house.came_to(run) == ["", NO, ""]
+        assert house.did == [("post.out", NOBODY_KNOWS), ("post.out", "something else")]
+        assert house.withdrawn() == []
 
 
 EVERYTHING = ("post.*", "ask.out")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -287,3 +288,16 @@ def test_a_letter_alone_answers(text: str) -> None:
     assert answer(ExpectedType.YES_NO, text) is (text.strip().lower()[0] == "y")
     assert fits(ExpectedType.YES_NO, cues(text))
     assert not fits(ExpectedType.YES_NO, cues(f"{text} dos"))
+
+
+@pytest.mark.parametrize("blank", ["\n", " ", "\u2028", "!"])
+def test_blanks_cost_what_they_are_long(blank: str) -> None:
+    """Sixteen times as many cost sixteen times as much and not the square of it: a message of nothing else held everybody up for seconds."""
+
+    def cost(size: int) -> float:
+        began = time.process_time()
+        for _ in range(3):
+            cues(blank * size + "x")
+        return time.process_time() - began
+
+    assert cost(32_000) < 100 * max(cost(2_000), 0.001)

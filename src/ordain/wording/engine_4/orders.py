@@ -29,7 +29,8 @@ LISTS: Final = frozenset({AMENDING, REVERSALS, EXCLAMATIONS, STOPS})
 """What makes a figure behind it another one for work that runs (*use*, *typo*, *with*); whole corrections (*the other way round*); what is cried before a stop; whole
 messages that stop, beyond the phrases of that sign."""
 SPELLED_MAX: Final = 24
-_ASKED: Final = re.compile(r"[\s!.]*[?？؟][\s!.?？؟]*$")
+_QUESTIONS: Final = "?？؟"
+_CLOSING: Final = f"!.{_QUESTIONS}"
 _SPELLED: Final = re.compile(r"[^\W\d_](?:[ .-][^\W\d_]){2,}[\s.!]*")
 _KEYS: Final = frozenset({"^c", "ctrl-c", "ctrl+c", "strg+c", "strg-c"})
 _STARRED: Final = re.compile(r"\*(?=\S)[^*?\n]+")
@@ -95,7 +96,7 @@ class Orders:
 
     def _bare(self, text: str, look: Look) -> str:
         """The message without its question mark, what was cried before it and blanks between its letters."""
-        bare = _ASKED.sub("", text).strip()
+        bare = _unasked(text).strip()
         if len(bare) <= SPELLED_MAX and _SPELLED.fullmatch(bare) is not None:
             return re.sub(r"[\W_]", "", bare)
         said = [token for token in _tokens(bare, text, look) if token[0] not in ",.!:;\n"]
@@ -136,3 +137,11 @@ def _names(text: str) -> bool:
     """Whether what is to be is a name or a figure, where the script tells one."""
     last = re.split(r"[,;:]\s*", text.strip())[-1].split()
     return bool(last) and not last[-1][0].islower()
+
+
+def _unasked(text: str) -> str:
+    """The text without what closes it, where that asks. Sign by sign from its end: a pattern looks through a run of blanks anew from each of them."""
+    end = len(text)
+    while end and (text[end - 1] in _CLOSING or text[end - 1].isspace()):
+        end -= 1
+    return text[:end] if any(sign in text[end:] for sign in _QUESTIONS) else text

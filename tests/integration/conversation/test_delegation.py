@@ -14,7 +14,7 @@ from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, says
 from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
 from tests.shapes.talk import House
-from tests.shapes.workflows import Desk
+from tests.shapes.workflows import Desk, template, write_templates
 
 BOTH = ["clerk", "babbler"]
 WORDS = says("The clerk has noted it, and the babbler did everything, too.")
@@ -134,3 +134,28 @@ async def test_a_plan_goes_on_where_its_process_died(tmp_path: Path, die: int) -
         assert (answer.reply.ok, one.status(answer.run_id)) == (False, Status.FAILED)
         assert len(desk.did) <= 2
         assert ("note_down", "tea") in desk.did
+
+
+async def test_a_workflows_step_may_hand_work_to_a_card(tmp_path: Path) -> None:
+    """What the template names is approved whole, the card has the verbs that it is for, and nothing beyond; without its yes nothing runs.
+
+    HND-04 "Least privilege by default; requested `forward_skills` are untrusted and clamped by server policy."
+    """
+    wish = {"task": {"$arg": "text"}, "intent": "to have it noted", "reason": "domain", "payload": {}}
+    write_templates(tmp_path, {"have_noted": template("have_noted", [{"verb": "agent.clerk", "args": wish}])})
+    one, desk = house(tmp_path, policy=POLICY)
+    async with one:
+        for approve, did in ((False, []), (True, [("note_down", "tea")])):
+            sent = await one.send("have it noted", workflow={"template": "have_noted", "args": {"text": "Note tea."}})
+            await one.quiet()
+            assert await decide(one, approve=approve) == [Subject.WORKFLOW]
+            answer = await one.told(sent)
+            assert answer.reply is not None
+            assert (answer.reply.ok, desk.did) == (approve, did), answer.reply
+        (started,) = one.query("SELECT id FROM runs WHERE flow = 'handoff'")
+        stored = one.ordain.store.stored(started[0])
+        assert stored is not None
+        first = json.loads(stored.records[0].body or b"{}")
+        assert "send_out" not in first["grant"]["allowed"]
+        assert set(first["grant"]["allowed"]) <= set(one.ordain.catalog.lendable(["agent.clerk"]))
+        lawful(one)

@@ -65,10 +65,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as home:
         found = asyncio.run(_measured(Path(home)))
     rows = [
-        (name, str(PROPOSALS[name]), f"{statistics.median(took):.2f}", f"{min(took):.2f}", f"{max(took):.2f}")
+        [name, str(PROPOSALS[name]), f"{statistics.median(took):.2f}", f"{min(took):.2f}", f"{max(took):.2f}"]
         for name, took in found.items()
     ]
-    print(table(("run", "proposals", "CPU per proposal, ms", "least", "most"), rows))
+    print(table(["run", "proposals", "CPU per proposal, ms", "least", "most"], rows))
     ratios = [council / plan for plan, council in zip(found["plan"], found["council"], strict=True)]
     print(f"council to plan: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
     return 0

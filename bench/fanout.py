@@ -78,8 +78,8 @@ async def _measured(home: Path) -> dict[str, list[float]]:
     return found
 
 
-def _row(name: str, took: Sequence[float]) -> tuple[str, ...]:
-    return name, str(TURNS[name][1]), f"{statistics.median(took):.2f}", f"{min(took):.2f}", f"{max(took):.2f}"
+def _row(name: str, took: Sequence[float]) -> list[str]:
+    return [name, str(TURNS[name][1]), f"{statistics.median(took):.2f}", f"{min(took):.2f}", f"{max(took):.2f}"]
 
 
 def main() -> int:
@@ -88,7 +88,7 @@ def main() -> int:
         home = Path(folder)
         (home / "policy.toml").write_text(POLICY.format(names=", ".join(f'"{name}"' for name in AGENTS), ways=WAYS), encoding="utf-8")
         found = asyncio.run(_measured(home))
-    print(table(("turn", "proposals", "CPU per proposal, ms", "least", "most"), [_row(name, took) for name, took in found.items()]))
+    print(table(["turn", "proposals", "CPU per proposal, ms", "least", "most"], [_row(name, took) for name, took in found.items()]))
     *single, fanned = found.values()
     for name, turn in zip(TURNS, single, strict=False):
         ratios = [wide / alone for alone, wide in zip(turn, fanned, strict=True)]

@@ -15,7 +15,7 @@ from typing import Any, Self
 from pydantic import BaseModel
 
 from ordain import __version__
-from ordain.catalogs import build_catalog, build_verbs, own_verbs
+from ordain.catalogs import DECLARED, build_catalog, build_verbs, own_verbs
 from ordain.contracts.access import EMBEDDER
 from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
 from ordain.contracts.cards import AGENT_VERB, AgentCard
@@ -101,7 +101,7 @@ class _OwnFiles(CatalogSource):
     def fingerprint(self) -> object:
         """Of all these folders, and of what is confirmed."""
         home = self._ordain.settings.home
-        declared = [files_of(home / name, YAML_SUFFIXES) for name in ("workflows", "cards", "council")]
+        declared = [files_of(home / name, YAML_SUFFIXES) for name in DECLARED]
         return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), declared, files_of(home, (CONFIRMED,))
 
     def close(self) -> None:

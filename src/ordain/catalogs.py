@@ -36,6 +36,8 @@ from ordain.wording.engines import NEWEST
 from ordain.wording.languages import table_with
 from ordain.wording_files import read_folder
 
+DECLARED = (WORKFLOWS.name, CARDS.name, SEATS.name)
+"""The folders below ``$ORDAIN_HOME`` whose files are no verbs and no wording, and stand in the catalog as they are."""
 OWN = __name__.partition(".")[0]
 """The package whose templates are the build's own: its tests look through them, and they are compiled when they are first used."""
 
@@ -140,7 +142,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds, agents: 
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
-    cards = CARDS.of(settings.home / "cards", _by_name(agents))
+    cards = CARDS.of(settings.home / CARDS.name, _by_name(agents))
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -148,9 +150,9 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds, agents: 
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
-        workflows=WORKFLOWS.of(settings.home / "workflows"),
+        workflows=WORKFLOWS.of(settings.home / WORKFLOWS.name),
         cards=cards,
-        seats=SEATS.of(settings.home / "council"),
+        seats=SEATS.of(settings.home / SEATS.name),
         workflow_verbs=dict(settings.workflows.verbs),
         unconfigured=[*_without_mail(settings), *_without_handoff(cards, kinds)],
         unconfirmed=list(registry.unconfirmed),

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
 from ordain.contracts.council import DeliberationRequest
 from ordain.testing import ModelScript
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.shapes.council import judgement, verdict
 from tests.shapes.talk import PRINCIPAL, House
 
@@ -60,9 +58,9 @@ def whole() -> ModelScript:
     return ModelScript(tuple(lines))
 
 
-async def play() -> GoldenTalk:
+async def play(home: Path) -> GoldenTalk:
     """Hold every council; its runs in the order in which they were opened."""
-    async with House(script=whole(), policy=POLICY) as house:
+    async with House(home, script=whole(), policy=POLICY) as house:
         for name, (_, _, more) in CASES.items():
             request = DeliberationRequest.model_validate({"prompt": f"{name}: should it open on Sundays?", **more})
             await house.ordain.runtime.wait((await house.ordain.runtime.accept(request, PRINCIPAL)).run)
@@ -70,10 +68,5 @@ async def play() -> GoldenTalk:
         return GoldenTalk.of(stored, (), house.ordain.catalog)
 
 
-def main() -> None:
-    """Write them to the named file."""
-    write(Path(sys.argv[1]), asyncio.run(play()))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 
 from ordain.testing import call, finish
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.replay.golden_told import taken
 from tests.shapes.cards import given
 from tests.shapes.handoffs import POLICY, asked, decide, planned, write_cards
@@ -44,11 +41,5 @@ async def play(home: Path) -> GoldenTalk:
         return taken(house)
 
 
-def main() -> None:
-    """Write the runs to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from ordain.ports.model import ModelRequest
 from ordain.testing import fails, says
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.replay.golden_told import taken
 from tests.shapes.handoffs import POLICY, SCRIPT, decide, write_cards
 from tests.shapes.lines import words
@@ -62,11 +59,5 @@ async def play(home: Path) -> GoldenTalk:
         return taken(house)
 
 
-def main() -> None:
-    """Write the conversation to the named file."""
-    with tempfile.TemporaryDirectory() as home:
-        write(Path(sys.argv[1]), asyncio.run(play(Path(home))))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

@@ -90,6 +90,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("rules/route.py", "agent_chain"): "a path",
     ("flows/turn/execution_plan.py", "agent_chain"): "a step of the sources' plan",
     ("settings.py", "council"): "a section of policy",
+    ("verbs/council/folder.py", "council seat"): "the folder of users' seats, and what a file of it is called",
     ("flows/deliberation/seat_run.py", "seat"): "the kind in which a seat speaks, for whoever opens such a run",
     ("runtime/claims.py", "verb"): "what a claim of a grant says of its call",
     ("verbs/workflow/lint.py", "verb"): "a field of a template",

@@ -239,7 +239,7 @@ def test_any_purpose_has_a_lane_by_the_environment_or_the_file(tmp_path: Path) -
     assert lanes.by_purpose == {"triage": Lane.LOCAL, "router": Lane.BRAIN}
     assert type(lanes.by_purpose["triage"]) is Lane
     with pytest.raises(
-        ConfigurationError, match=r"lanes\.council \(or LLM_ROUTE_COUNCIL\): 'council' is none of auditor, chair, planner, router"
+        ConfigurationError, match=r"lanes\.council \(or LLM_ROUTE_COUNCIL\): 'council' is none of auditor, chair, planner, roster, router"
     ):
         Ordain(load(tmp_path, "", LLM_ROUTE_COUNCIL="brain"))
     (tmp_path / "policy.toml").write_text('version = 1\n[lanes]\ntriage = "fast"\n', encoding="utf-8")

@@ -90,7 +90,7 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
 
 
 def _linted(settings: Settings, what: Sequence[str]) -> list[Linted]:
-    folder = settings.home / "cards"
+    folder = settings.home / CARDS.name
     files = sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []
     beside = {**CARDS.shipped(), **_readable(files)}
     verbs = with_agents(build_registry(settings).specs, beside.values()).keys()

@@ -29,7 +29,7 @@ def write_card(data_dir: Path | None, name: str, domain: str | None, *, as_json:
             )
     if name in CARDS.shipped():
         raise Conflict(CARDS.taken(name, "shipped"), code="file_exists")
-    folder = home_of(data_dir) / "cards"
+    folder = home_of(data_dir) / CARDS.name
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.yaml"
     if os.path.lexists(file):

@@ -55,7 +55,7 @@ class Linting:
     def __init__(self, settings: Settings) -> None:
         """Only the shipped verbs are loaded now: what the folder holds may be broken."""
         self._own: OwnVerbs = own_verbs(settings)
-        self._python, self._cards = settings.verbs.python, settings.home / "cards"
+        self._python, self._cards = settings.verbs.python, settings.home / CARDS.name
         self._shipped: Registry = shipped_registry(settings)
 
     def of(self, what: Sequence[str]) -> list[Linted]:

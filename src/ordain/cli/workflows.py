@@ -19,7 +19,7 @@ from ordain.errors import NotFound
 from ordain.settings import Settings, load_settings
 from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.lint import Linted
-from ordain.verbs.workflow.folder import shipped_workflows
+from ordain.verbs.workflow.folder import WORKFLOWS, shipped_workflows
 from ordain.verbs.workflow.lint import lint_template, lint_workflow
 from ordain.verbs.yaml_folder import SUFFIXES
 
@@ -79,7 +79,7 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
 
 
 def _linted(settings: Settings, what: Sequence[str]) -> list[Linted]:
-    folder, cards = settings.home / "workflows", CARDS.of(settings.home / "cards")
+    folder, cards = settings.home / WORKFLOWS.name, CARDS.of(settings.home / CARDS.name)
     verbs = with_agents(build_registry(settings).specs, cards.values())
     if not what:
         found = sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []

@@ -36,12 +36,13 @@ def no_faults(_: Any) -> Iterable[Any]:
 class YamlFolder(Generic[M]):
     """What the files of such a folder are.
 
-    ``key`` is the field that says the file's name, ``noun`` what people call such a file, ``code`` what errors are told by, ``most`` how many there may be.
+    ``name`` is what it is called below ``$ORDAIN_HOME``, ``key`` the field that says a file's name, ``noun`` what people call such a file, ``code`` what errors are told by, ``most`` how many there may be.
     ``alone`` finds what is wrong with one beyond its contract, ``together`` what is wrong with some beside each other, by name. ``shipped`` are the
     build's own.
     """
 
     contract: type[M]
+    name: str
     key: str
     noun: str
     code: str

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.roster import ROSTER_VERB
 from ordain.flows.commission import Commission, MessageFacts, MessageIds, RecallAsked
 from ordain.flows.kind import Kind, commissioned
 from ordain.flows.steps.chain import pack_tools
 from ordain.flows.triage.flat_input import FlatTriageInput
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_3
+from ordain.flows.turn.delegation import handing
 from ordain.flows.turn.flat_input import FlatTurnInput
 from ordain.flows.turn.kind import TURN, TURN_3, TURN_6
 from ordain.flows.turn.router import router_prompt
@@ -37,7 +39,7 @@ facts = st.builds(
     max_steps=st.integers(0, 100),
     budget_class=st.sampled_from(["", "large"]),
     workflow=st.sampled_from(["", "send_email"]),
-    delegates=names,
+    delegates=st.lists(st.sampled_from(["finance_agent", "no_such_agent"]), max_size=2).map(tuple),
     attachments=st.integers(0, 20),
     locale=st.sampled_from(["", "de-CH"]),
     recall=st.none() | st.builds(RecallAsked, required=st.booleans(), days=st.integers(0, 99)),
@@ -90,7 +92,8 @@ def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission)
 
 @given(commissions)
 def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
-    """With the verbs that the message names, or those of policy's packs; a plain chat turn has neither, and nothing else is granted beside.
+    """With the verbs that the message names, or those of policy's packs; a plain chat turn has neither, and nothing else is granted beside but what agents need who
+    may be handed the turn.
 
     ACH-03 "Agent chain is entered only through a validated path"
     """
@@ -99,7 +102,12 @@ def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
     plans = message.mode is not ExecMode.BRAIN or message.supervised
     assert (CHAIN_VERB in now) == bool(before and plans)
     named = bool(message.allowed_verbs or message.packs or message.verb)
-    assert now - before == (set[str]() if CHAIN_VERB not in now else {CHAIN_VERB, *(() if named else pack_tools(shipped()))} - before)
+    chain = {CHAIN_VERB, *(() if named else pack_tools(shipped()))} if CHAIN_VERB in now else set[str]()
+    handed = set(handing(message, shipped())) if before and message.mode is ExecMode.BRAIN else set[str]()
+    assert (
+        (ROSTER_VERB in now) == bool(handed) == bool(before and message.mode is ExecMode.BRAIN and (message.template or message.delegates))
+    )
+    assert now == before | chain | handed
 
 
 RECORDED: dict[str, tuple[Kind[Any, Any], Any, bytes]] = {

@@ -16,5 +16,7 @@ def shipped_cards() -> Mapping[str, AgentCard]:
     return CARDS.load(Path(__file__).parent / "shipped", shipped=True)
 
 
-CARDS = YamlFolder(contract=AgentCard, key="name", noun="card", code="invalid_card", most=50, shipped=shipped_cards, together=card_faults)
+CARDS = YamlFolder(
+    contract=AgentCard, name="cards", key="name", noun="card", code="invalid_card", most=50, shipped=shipped_cards, together=card_faults
+)
 """Each card is a row of the planner's prompt: there are not more of them than somebody reads."""

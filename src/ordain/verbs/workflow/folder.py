@@ -27,5 +27,12 @@ def shipped_workflows() -> Mapping[str, WorkflowTemplate]:
 
 
 WORKFLOWS = YamlFolder(
-    contract=WorkflowTemplate, key="id", noun="template", code="invalid_workflow", most=200, shipped=shipped_workflows, alone=_faults
+    contract=WorkflowTemplate,
+    name="workflows",
+    key="id",
+    noun="template",
+    code="invalid_workflow",
+    most=200,
+    shipped=shipped_workflows,
+    alone=_faults,
 )

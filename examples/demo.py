@@ -2,8 +2,8 @@
 
 Starts `ordain serve`, sends it one planning request over HTTP, and shows everything that came of it: first on the embedded default
 (`offline`: rules and quotation, no language model), then the same request on `scripted` (proposals from a file). Then a short conversation:
-a question, work that takes long, a nudge while it runs, and an order to do something else instead. At last a workflow that waits for somebody's
-yes, and the command that gives it. Exits non-zero unless every header it prints is the API's and the journal's, every run replays equal and
+a question, work that takes long, a nudge while it runs, and an order to do something else instead. Then several models under the same law: a
+council, and work that an agent is handed once somebody said yes. At last a workflow that waits for somebody's yes, and the command that gives it. Exits non-zero unless every header it prints is the API's and the journal's, every run replays equal and
 the session verifies.
 """
 
@@ -27,6 +27,7 @@ import httpx
 EXAMPLES = Path(__file__).resolve().parent
 REQUEST = EXAMPLES / "extract_facts.json"
 SCRIPT = EXAMPLES / "scripts" / "extract_facts.yaml"
+TOGETHER = EXAMPLES / "scripts" / "together.yaml"
 ANNOUNCE = EXAMPLES / "announce"
 CONVERSATION = EXAMPLES / "scripts" / "conversation.yaml"
 PATIENCE_S = 60
@@ -146,6 +147,34 @@ def converse(home: Path, environment: dict[str, str]) -> None:
     replay_equal("conversation", home, environment)
 
 
+def work_together(home: Path, environment: dict[str, str]) -> None:
+    """Several models: four seats, a chair and an auditor in mode council; then an agent that nobody hands anything before somebody said yes."""
+    home.mkdir()
+    heading("mode council: four seats speak side by side, a chair proposes, an auditor judges; one table of code decides")
+    with serving(home, environment) as http, http:
+        replied(http, say(http, "Should the library open on Sundays?", mode="council"))
+        heading("a delegation: finance_agent is named, and as shipped nobody is handed anything without a yes")
+        sent = say(http, "What did the till take in the last three months?", delegates=["finance_agent"])
+        asked = sent["approval"]
+        if asked is None:
+            fail(f"the delegation did not wait: {sent}")
+        print(asked["text"])
+        heading("the yes to exactly that; then its work, under a header that the words about it do not change")
+        answered(http, f"/approvals/{asked['approvalId']}/approve", {"digest": get(http, f"/approvals/{asked['approvalId']}")["digest"]})
+        done = get(http, f"/sessions/demo/messages/{sent['sessionSeq']}?wait={PATIENCE_S}")
+        replied(http, done)
+        heading("what is below that turn, as `ordain runs show` has it: each run with its verdict and what it cost")
+        for one in get(http, f"/runs/{done['runId']}/tree")["runs"]:
+            print(f"{'  ' * one['depth']}{one['verb'] or one['flow']} · {one['verdict']} · {one['tokens']} tokens")
+    replay_equal("together", home, environment)
+
+
+def answered(http: httpx.Client, path: str, body: dict[str, Any]) -> None:
+    posted = http.post(path, json=body)
+    if not posted.is_success:
+        fail(f"POST {path} answered {posted.status_code}: {posted.text}")
+
+
 def wait_for_a_yes(home: Path, environment: dict[str, str]) -> str:
     """A workflow whose last step others see: it waits, a message is no yes, and this is the command that is one."""
     for name, folder in (("board_post.py", "verbs"), ("announce.yaml", "workflows")):
@@ -214,6 +243,7 @@ def main() -> None:
         play("offline", Path(folder) / "offline", clean_environment())
         play("scripted", Path(folder) / "scripted", clean_environment(ORDAIN_SCRIPT=str(SCRIPT)))
         converse(Path(folder) / "conversation", clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
+        work_together(Path(folder) / "together", clean_environment(ORDAIN_SCRIPT=str(TOGETHER)))
     kept = Path(tempfile.mkdtemp(prefix="ordain-demo-waits-"))
     approve = wait_for_a_yes(kept, clean_environment(ORDAIN_SCRIPT=str(CONVERSATION)))
     heading("Every header is the API's and the journal's, every run replays equal. What to try next")

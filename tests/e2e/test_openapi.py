@@ -91,6 +91,7 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     run = truth.ask("POST", "/plan/react", json=ask("simple")).json()["run_id"]
     truth.ask("GET", "/runs", params={"status": "completed", "all": True})
     truth.ask("GET", f"/runs/{run}/journal")
+    truth.ask("GET", f"/runs/{run}/tree")
     last = truth.ask("GET", f"/runs/{run}").json()["records"] - 1
     truth.ask("GET", f"/runs/{run}/events")
     truth.ask("GET", f"/runs/{run}/events", params={"after": last})

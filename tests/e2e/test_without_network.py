@@ -31,7 +31,7 @@ def test_an_environment_of_another_folder_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_demo_shows_a_true_story_without_a_network() -> None:
-    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, all replayed equal, and the command that approves what waits does."""
+    """``./demo`` ends with 0 where there is no network but loopback: the quoted answer and three facts shown, nudge and override answered, a council and a delegation after its yes, all replayed equal, and the command that approves what waits does."""
     # where this machine has no such place, or would have to set up first, the demo is played as it is
     alone = not subprocess.run((*ALONE, "ip link set lo up"), capture_output=True, check=False).returncode
     set_up = not (ROOT / ".venv").is_symlink() and (ROOT / ".venv" / "set-up").exists()
@@ -42,6 +42,14 @@ def test_the_demo_shows_a_true_story_without_a_network() -> None:
     assert "1. Alice lives in Paris.\n2. Alice works at Acme Corp.\n3. Alice's manager is Bob.\n" in done.stdout
     assert done.stdout.count("2 of 2 runs replay equal") == 2
     for shown in ("status@2 · completed", "✗ override by user:you", "It is 54.", "7 of 7 runs replay equal", "1 of 1 sessions verify"):
+        assert shown in done.stdout
+    for shown in (
+        "Open on four Sunday afternoons",
+        "✓ agent.finance_agent",
+        "wait approved",
+        "The till took 3785 EUR",
+        "10 of 10 runs replay equal",
+    ):
         assert shown in done.stdout
     for notice in ("offline rules, no language model", "scripted proposals, no language model"):
         assert notice in done.stdout

@@ -64,7 +64,10 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
     """One run, or its whole journal."""
     place = address(run, "journal") if journal else address(run)
     found = asyncio.run(_ask(data_dir, "GET", place, drive=False, params={"debug": "true"} if journal else {}))
-    if as_json:
+    below: dict[str, Any] = {} if journal else asyncio.run(_ask(data_dir, "GET", address(run, "tree"), drive=False))
+    if as_json and not journal:
+        print_json({**found, "below": below["runs"]})
+    elif as_json:
         print_json(found)
     elif journal:
         for record in found["records"]:
@@ -73,15 +76,16 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
         for replied, reply in found["raw_cortex"].items():
             show_foreign(f"raw_cortex  {replied}  {reply}")
     else:
-        _print_run(found)
+        _print_run(found, below)
     return OK
 
 
-def _print_run(found: dict[str, Any]) -> None:
+def _print_run(found: dict[str, Any], below: dict[str, Any]) -> None:
     show_header(found["header"])
     size = found["journal_bytes"]
     show(f"\n{found['records']} records, {size['records']} bytes, {size['payloads']} bytes of payloads")
     show(f"created {moment(found['created_at'])}, ended {moment(found['ended_at']) or 'not yet'}")
+    _show_tree(below)
     if found["erased"]:
         show("its content was erased")
     if found["waiting_at"] is not None:
@@ -91,6 +95,20 @@ def _print_run(found: dict[str, Any]) -> None:
     if found["unknown_effects"]:
         show(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
     _show_response(found["response"])
+
+
+def _show_tree(below: dict[str, Any]) -> None:
+    """The runs below it, each as far in as it is deep: what it carries out, how it came out, and what it cost with all below it."""
+    if below["runs"]:
+        show("below it:")
+    for one in below["runs"]:
+        what = f"{one['verb']} ({one['flow']})" if one["verb"] else one["flow"] or "a run that cannot be read"
+        said: list[str] = [one[name] for name in ("verdict", "status", "reason") if one[name]]
+        came = " · ".join(dict.fromkeys(said))
+        cost = f"{one['tokens']} tokens, ${one['usd_micros'] / 1e6:.6f}, {one['duration_ms']} ms"
+        show(f"{'  ' * one['depth']}{what} · {came} · {cost} · run {one['run_id']}")
+    if not below["whole"]:
+        show("  and more")
 
 
 def _show_response(response: Any) -> None:

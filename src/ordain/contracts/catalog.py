@@ -333,11 +333,11 @@ class Catalog(_Shared):
         return None
 
     def reach_of(self, workflow: str) -> tuple[str, ...]:
-        """The verbs of a template's steps; where one has agents plan and work, also those of all cards and what these are for."""
+        """The verbs of a template's steps; where one hands work to a card, what that is for; where one has agents plan and work, that of all cards."""
         verbs = self.workflows[workflow].verbs
-        if ROSTER_VERB not in verbs:
-            return verbs
-        return (*verbs, *sorted(self.lendable(card.verb for card in self.data.cards.values())))
+        cards = [card.verb for card in self.data.cards.values()] if ROSTER_VERB in verbs else []
+        more = self.lendable((*(verb for verb in verbs if self.card_of(verb) is not None), *cards))
+        return tuple(dict.fromkeys((*verbs, *sorted(more))))
 
     def missing_of(self, workflow: str) -> tuple[str, ...]:
         """What of a template's steps cannot be called here: verbs that are not configured, not registered or switched off, as the template has them."""

@@ -127,7 +127,10 @@ class PinnedProfile(Camel):
     allowed_handoff_modes: list[HandoffMode] = Field(
         default=["direct"], min_length=1, max_length=3, description="How work may be handed on; direct hands nothing on."
     )
-    default_handoff_mode: HandoffMode = Field(default="direct", description="How it is where nobody says and it fits.")
+    default_handoff_mode: HandoffMode = Field(
+        default="direct",
+        description="How it is where nobody says and it fits: as a delegation, several have their turn one after the other.",
+    )
     max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out.")
 
     @model_validator(mode="after")

@@ -108,11 +108,19 @@ class Limits(Strict):
 
 
 class Preferences(Open):
-    """Output hints; they never change what is permitted (PLN-16, PLN-45)."""
+    """Output hints; they never change what is permitted (PLN-16, PLN-45).
+
+    ``council`` and ``self_critique`` are experiments (FUT-04): ``true`` asks for one, and anything else is kept as an unknown key is.
+    """
 
     style: Literal["warm", "technical", "neutral"] = "neutral"
     allow_internal_thought_logging: bool = True
     return_trace: bool = True
+    council: JsonValue = Field(default=False, description="Experiment: `true` has a council look at the answer before it counts.")
+    self_critique: JsonValue = Field(
+        default=False,
+        description="Experiment: `true` has verb `self_critique` look at the first answer, after which there is another step.",
+    )
 
 
 class PlannerRequest(Strict):
@@ -127,6 +135,12 @@ class PlannerRequest(Strict):
     toolset: list[ToolRef] = Field(default=[], max_length=100)
     limits: Limits = Field(default_factory=Limits)
     preferences: Preferences = Field(default_factory=Preferences)
+    session_id: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Requests of one caller with the same id go on from each other: the next one's planner sees what the last ones did.",
+    )
 
 
 # --- what a planner model proposes -------------------------------------------------------------------------------------------

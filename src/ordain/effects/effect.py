@@ -65,12 +65,13 @@ class VerbCall(Effect[VerbResult], frozen=True, kw_only=True, omit_defaults=True
 
 
 class SharedState(StrEnum):
-    """What a flow of this build may read of what is shared: how far a run is, a session's history, its threads, what is pinned for it."""
+    """What a flow of this build may read of what is shared: how far a run is, a session's history, its threads, what is pinned for it, what earlier plans came to."""
 
     RUN = "run"
     HISTORY = "history"
     THREADS = "threads"
     PROFILE = "profile"
+    PLANS = "plans"
 
 
 class WaitFor(StrEnum):

@@ -198,9 +198,19 @@ class Cleared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def act_all(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "") -> tuple[Acted, ...]:
-    """Authorise each of these composite verbs, which may take one yes to all of them, then carry out those that are allowed beside each other, in one join."""
+    """Authorise each of these composite verbs, which may take one yes to all of them, then carry out those that are allowed beside each other, in one join.
+
+    Where work is handed on one at a time, they follow each other.
+    """
     cleared = await clear(context, calls, refs, mode=mode)
-    return await carry_out_all(context, cleared)
+    going = [number for number, one in enumerate(cleared.calls) if one.denied is None]
+    if cleared.width >= len(going):
+        return await carry_out_all(context, cleared)
+    ended = {number: one.denied for number, one in enumerate(cleared.calls) if one.denied is not None}
+    for first in range(0, len(going), cleared.width):
+        wave = going[first : first + cleared.width]
+        ended.update(zip(wave, await carry_out_all(context, cleared, wave, later=len(going) - first - len(wave)), strict=True))
+    return tuple(ended[number] for number in range(len(cleared.calls)))
 
 
 async def clear(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "", width: int = 0) -> Cleared:

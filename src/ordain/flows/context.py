@@ -92,7 +92,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     ``profiled``: by what is to be decided which pinned profile holds, before anything is done; ``held`` is the one that does.
     ``granted`` is all that the run may do, whatever a part of its flow holds itself to; ``run`` and ``root`` are its id and its root's, ``chain`` the cards
-    that its work was handed through. ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
+    that its work was handed through; ``principal`` is who asked for the root. ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
 
     fx: Effects
@@ -115,6 +115,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     run: str = ""
     root: str = ""
     chain: tuple[str, ...] = ()
+    principal: str = ""
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:

@@ -274,11 +274,11 @@ class Kind(Generic[I, O]):
     ``excerpt`` is what a parent's header shows of its output, as JSON text. ``failed`` is the call that an output names as what it failed at.
     ``only_calls``: such a run does nothing beside the calls that it makes, so that a parent's header marks those as done, and not the run.
     ``cortex`` is the reply that the sources' orchestrator gives for what such a run carried out, from its end and the answers that it had, for
-    who looks into a trace (B-04); None where there is none.
+    who looks into a trace (B-04); None where there is none. ``recounts`` is what a later run of the same planning session is told of one; None: nothing.
     ``rules`` are those that its flow asks itself; ``asks`` has them by name, beside those of the steps that kinds share. ``charged``: a root takes its bound out of the shared accounts before it spends.
     ``carries`` is the verb call that a run carries out, None where it is for none: as a child it is opened by a permit of exactly that call.
     ``carrying`` is how, for whoever makes the call; it stands in callers' records, so it holds for all versions of a name.
-    ``nests``: a call that it carries out counts as a verb call inside a verb call.
+    ``nests``: a call that it carries out counts as a verb call inside a verb call. ``raises``: how deep calls may be nested its verb's declaration says for those below it, too.
     ``routing`` is how it finds its way, for policy's probes, where it answers requests. ``enters``: a root may call what a turn enters by. ``escalates``: the
     verbs among those that a run of it may call, root or child, where its own rules say so.
     ``profiles``: its flow decides by itself, at a place of its own, which pinned profile holds; of others that is decided before they begin. ``sums_up`` is the number of the message below which a root may sum up its session's
@@ -301,6 +301,7 @@ class Kind(Generic[I, O]):
     failed: Callable[[O], FailedStep | None] | None = None
     only_calls: bool = False
     cortex: Callable[[Ending, Sequence[AnswerHad]], dict[str, Any]] | None = None
+    recounts: Callable[[Ending], dict[str, Any]] | None = None
     wire: Wire[Any] | None = None
     serves: Serves | None = None
     routing: Routing | None = None
@@ -308,6 +309,7 @@ class Kind(Generic[I, O]):
     carries: Callable[[I], Call] | None = None
     carrying: Carrying = ALONE
     nests: bool = True
+    raises: bool = False
     enters: bool = False
     escalates: frozenset[str] = frozenset()
     profiles: bool = False

@@ -111,7 +111,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``may_ask`` is whom the run may ask for a yes, None: nobody. ``approval`` and ``grant`` are the yes that the run's own records hold for exactly
     this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
-    calls before, where a bound of the scope does. ``handed`` is what rules found of a call that hands work to a card.
+    calls before, where a bound of the scope does. ``handed`` is what rules found of a call that hands work to a card. ``raised`` is the depth that the
+    verb declares which the run carries out, where that holds for what it calls, too (FUT-02); 0: it does not.
     """
 
     verb: str
@@ -133,6 +134,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refused: RefusedWhy | None = None
     calls: int = 0
     handed: Handed | None = None
+    raised: int = 0
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -158,7 +160,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny(), reason=AuthorizeReason.SESSION_ONLY)
     if facts.reserved:
         return Decision(outcome=Deny(), reason=AuthorizeReason.RESERVED)
-    deepest = min(policy.verbs.max_depth, verb.spec.max_recursion_depth) if verb.spec.composite else policy.verbs.max_depth
+    declared = max(verb.spec.max_recursion_depth, facts.raised)
+    deepest = min(policy.verbs.max_depth, declared) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:
         return Decision(outcome=Deny(), reason=AuthorizeReason.DEPTH)
     if facts.verb_calls >= facts.cap_verb_calls:

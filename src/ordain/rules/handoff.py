@@ -184,9 +184,10 @@ class _Route(Struct, frozen=True, kw_only=True):
 
 
 def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Route | None:
-    """As wanted, or as fits; None where the profile does not allow that. A fan-out needs two targets at once, a delegation has one at a time (C5).
+    """As wanted, else by default, else as fits; None where the profile does not allow that. A fan-out needs two targets at once, a delegation has one at a time (C5).
 
-    All targets at once are a fan-out, which is cut to what is allowed; fewer at once are a plan, which is worked through whole.
+    All targets at once are a fan-out, which is cut to what is allowed; fewer at once are a plan, which is worked through whole. Where a delegation
+    is the default though a fan-out is allowed, nobody is left out: each has its turn.
     """
     own, at_once = policy.profile, max(1, min(facts.width, facts.targets))
     allowed = [mode for mode in own.allowed_handoff_modes if held is None or mode in held.handoff_modes]
@@ -195,11 +196,12 @@ def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Ro
     fitting = [mode for mode in ((FANOUT, DELEGATE) if at_once > 1 else (DELEGATE,)) if mode in allowed]
     if not fitting:
         return None
-    mode = facts.mode if facts.mode in fitting else fitting[0]
+    by_default = own.default_handoff_mode if held is None else held.handoff_default
+    mode = next((one for one in (facts.mode, by_default) if one in fitting), fitting[0])
     adjusted = (Diagnostic.MODE_ADJUSTED,) if mode != (facts.mode or (FANOUT if at_once > 1 else DELEGATE)) else ()
     whole = at_once == facts.targets
     if mode == DELEGATE:
-        cut = whole and facts.targets > 1
+        cut = whole and facts.targets > 1 and (facts.mode == DELEGATE or FANOUT not in allowed)
         return _Route(
             mode=mode, targets=1 if cut else facts.targets, diagnostics=(*adjusted, *((Diagnostic.TARGET_ADJUSTED,) if cut else ()))
         )

@@ -51,6 +51,7 @@ class Authority:
         self.deadline = started.deadline
         self.keep_thoughts = started.keep_thoughts
         self._session = started.session
+        self._raising = started.label.verb if kind.raises and started.label is not None else ""
         self._scopes = started.scopes
         self.cap = started.allowance
         self.spent = Spend()
@@ -84,6 +85,7 @@ class Authority:
             safety="" if self.held is None else self.held.safety,
             unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
+            raised=catalog.verbs[self._raising].spec.max_recursion_depth if self._raising in catalog.verbs else 0,
             handed=None if catalog.card_of(call.verb) is None else self.handings.handed(digest, catalog),
             **self.consents.facts(digest),
         )

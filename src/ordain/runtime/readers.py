@@ -14,6 +14,7 @@ from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.configuration import pins_seen
+from ordain.runtime.earlier_plans import earlier_plans
 from ordain.runtime.headers import Headers, loaded
 from ordain.runtime.services import Services, StateReader
 
@@ -26,6 +27,8 @@ FAILURE_CHARS = 200
 
 async def read(services: Services, stored: StoredRun, effect: Read) -> ReadResult:
     """What a run's effect reads of its session, or that nothing is read by that name. Raises as the reader."""
+    if effect.what == SharedState.PLANS:
+        return ReadValue(value=await earlier_plans(services, stored, effect.args))
     reader = services.readers.get(effect.what)
     if reader is None:
         return ReadFailed(code="unknown_read", message=f"nothing is read by the name {effect.what}")

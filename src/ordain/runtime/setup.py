@@ -130,6 +130,7 @@ class RunSetup:
             run=self.run,
             root=self.root,
             chain=started.chain,
+            principal=started.principal,
             granted=structs.replace(self.scope, constraints=deepcopy(bounds) if bounds else {}),
         )
 

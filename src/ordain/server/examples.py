@@ -96,6 +96,26 @@ RUN_VIEW: dict[str, Any] = {
     "verdict": "ok",
     "response": {"narrative": "Hello.", "ok": True},
 }
+RUN_TREE: dict[str, Any] = {
+    "run_id": RUN,
+    "runs": [
+        {
+            "run_id": "c4" * 16,
+            "depth": 1,
+            "flow": "handoff",
+            "verb": "agent.finance_agent",
+            "status": "completed",
+            "reason": "ok",
+            "verdict": "ok",
+            "model_calls": 2,
+            "verb_calls": 1,
+            "tokens": 812,
+            "usd_micros": 0,
+            "duration_ms": 340,
+        }
+    ],
+    "whole": True,
+}
 RUN_JOURNAL: dict[str, Any] = {
     "run_id": RUN,
     "flow": "turn",

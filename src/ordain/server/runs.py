@@ -14,14 +14,15 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest, JournalCorrupt
 from ordain.runtime.door import Record, Status, StoredRun
 from ordain.runtime.raw_cortex import raw_replies
+from ordain.runtime.run_tree import run_tree
 from ordain.server.documents import shown, streamed
-from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_VIEW
+from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_TREE, RUN_VIEW
 from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
 from ordain.server.segments import Seq
-from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage
-from ordain.server.views import journal_view, record_view, run_item, run_view
+from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage, RunTreeView
+from ordain.server.views import journal_view, record_view, run_item, run_view, tree_view
 from ordain.server.workspaces import Workspace, run_in
 
 LIST_MAX = 500
@@ -58,6 +59,12 @@ def runs_router(face: Face) -> APIRouter:
             return Json(await run_view(runtime, view, await _raw(face, view.stored) if debug else None))
         except JournalCorrupt as error:
             raise unreadable(run, error) from None
+
+    @router.get("/{run}/tree", **refusing(shown(RunTreeView, example=RUN_TREE), "run_not_found", "run_unreadable", "journal_corrupt"))
+    async def show_tree(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """The runs below a run: what was handed to whom, how far each came, its verdict, and what it cost. At most 200."""
+        stored = (await run_in(runtime, run, workspace)).stored
+        return Json(tree_view(run, await run_tree(runtime.services, stored)))
 
     @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
     async def show_journal(run: str, debug: Debug = False, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

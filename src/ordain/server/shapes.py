@@ -152,6 +152,31 @@ class Run(View, frozen=True):
     response: Any
 
 
+class RunBelowItem(View, frozen=True):
+    """A run below another one, ``depth`` deep. What it cost is with all that is below it; ``verb`` is the call that it carries out, "" of none."""
+
+    run_id: str
+    depth: int
+    flow: str
+    verb: str
+    status: str
+    reason: str
+    verdict: str
+    model_calls: int
+    verb_calls: int
+    tokens: int
+    usd_micros: int
+    duration_ms: int
+
+
+class RunTreeView(View, frozen=True):
+    """The runs below a run, each before what is below it; ``whole``: none was left out, and all can be read."""
+
+    run_id: str
+    runs: Sequence[RunBelowItem]
+    whole: bool
+
+
 class JournalRecord(View, frozen=True):
     """A record as stored; ``body`` is null once erased."""
 

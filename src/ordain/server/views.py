@@ -7,12 +7,14 @@ from typing import Any
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import asdict
 
 from ordain.contracts.failures import categorised
 from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import Record, RunRow, Runtime, RunView, StoredRun
+from ordain.runtime.run_tree import RunTree
 from ordain.server.shapes import (
     AwaitingApproval,
     InFlight,
@@ -21,7 +23,9 @@ from ordain.server.shapes import (
     JournalRecord,
     PendingQuestion,
     Run,
+    RunBelowItem,
     RunItem,
+    RunTreeView,
     Session,
     SessionItem,
     Thread,
@@ -75,6 +79,12 @@ async def run_view(runtime: Runtime, view: RunView, raw: Mapping[str, str] | Non
         verdict=view.verdict or None,
         response=_response(runtime, view, raw),
     )
+
+
+def tree_view(run: str, tree: RunTree) -> RunTreeView:
+    """The runs below a run."""
+    items = [RunBelowItem(run_id=one.run, **{name: value for name, value in asdict(one).items() if name != "run"}) for one in tree.runs]
+    return RunTreeView(run_id=run, runs=items, whole=tree.whole)
 
 
 def _response(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None) -> Any:

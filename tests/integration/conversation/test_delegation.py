@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ordain.contracts.approvals import Subject
-from ordain.journal.records import Status
+from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, says
 from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
 from tests.shapes.talk import House
-from tests.shapes.workflows import Desk
+from tests.shapes.workflows import Desk, template, write_templates
 
 BOTH = ["clerk", "babbler"]
 WORDS = says("The clerk has noted it, and the babbler did everything, too.")
@@ -53,6 +53,29 @@ async def test_a_delegated_turn_waits_for_one_yes_and_is_done(tmp_path: Path) ->
         assert answer.reply.narrative == "The clerk has noted it, and the babbler did everything, too."
         assert "agent.clerk" in (answer.reply.header or "")
         lawful(one)
+
+
+async def test_whoever_follows_a_plan_sees_its_steps_start_and_end(tmp_path: Path) -> None:
+    """As records of the plan's run, each when it happens: a step that starts is seen before its agent's run has ended.
+
+    PLAN-16 "Guardrails, scheduler and review capture per-step metadata."
+    """
+    one, _ = house(tmp_path)
+    async with one:
+        await one.say("have it noted", delegates=BOTH)
+        ((plan,),) = one.query("SELECT id FROM runs WHERE flow = 'roster'")
+        seen = [record async for record in one.ordain.runtime.events(plan, -1)]
+        told = [(json.loads(record.body or b"{}")["facts"], record.seq) for record in seen if record.name == "step_event"]
+        assert [(facts["step"], facts["event"], facts["agent"]) for facts, _ in told] == [
+            (0, "started", "clerk"),
+            (1, "started", "babbler"),
+            (0, "completed", "clerk"),
+            (1, "failed", "babbler"),
+            (1, "started", "general_agent"),
+            (1, "failed", "general_agent"),
+        ]
+        ends = [record.seq for record in seen if record.kind is RecordKind.CHILD_ENDED]
+        assert told[1][1] < min(ends) < max(ends) < told[2][1]
 
 
 async def test_a_fan_out_is_partial_whatever_the_words_say(tmp_path: Path) -> None:
@@ -111,3 +134,28 @@ async def test_a_plan_goes_on_where_its_process_died(tmp_path: Path, die: int) -
         assert (answer.reply.ok, one.status(answer.run_id)) == (False, Status.FAILED)
         assert len(desk.did) <= 2
         assert ("note_down", "tea") in desk.did
+
+
+async def test_a_workflows_step_may_hand_work_to_a_card(tmp_path: Path) -> None:
+    """What the template names is approved whole, the card has the verbs that it is for, and nothing beyond; without its yes nothing runs.
+
+    HND-04 "Least privilege by default; requested `forward_skills` are untrusted and clamped by server policy."
+    """
+    wish = {"task": {"$arg": "text"}, "intent": "to have it noted", "reason": "domain", "payload": {}}
+    write_templates(tmp_path, {"have_noted": template("have_noted", [{"verb": "agent.clerk", "args": wish}])})
+    one, desk = house(tmp_path, policy=POLICY)
+    async with one:
+        for approve, did in ((False, []), (True, [("note_down", "tea")])):
+            sent = await one.send("have it noted", workflow={"template": "have_noted", "args": {"text": "Note tea."}})
+            await one.quiet()
+            assert await decide(one, approve=approve) == [Subject.WORKFLOW]
+            answer = await one.told(sent)
+            assert answer.reply is not None
+            assert (answer.reply.ok, desk.did) == (approve, did), answer.reply
+        (started,) = one.query("SELECT id FROM runs WHERE flow = 'handoff'")
+        stored = one.ordain.store.stored(started[0])
+        assert stored is not None
+        first = json.loads(stored.records[0].body or b"{}")
+        assert "send_out" not in first["grant"]["allowed"]
+        assert set(first["grant"]["allowed"]) <= set(one.ordain.catalog.lendable(["agent.clerk"]))
+        lawful(one)

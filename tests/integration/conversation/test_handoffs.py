@@ -12,7 +12,7 @@ from ordain.contracts.approvals import Subject
 from ordain.journal.records import Status
 from ordain.runtime.replay import replay
 from ordain.runtime.tickets import ticket_of
-from ordain.testing import call, finish
+from ordain.testing import ModelScript, call, finish, hold
 from tests.shapes.cards import given
 from tests.shapes.handoffs import POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, write_cards
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
@@ -199,6 +199,24 @@ async def test_a_card_that_changed_meanwhile_is_not_said_yes_to(tmp_path: Path) 
         await one.open()
         await one.quiet()
         found = await one.ordain.runtime.approvals.listed(WORKSPACE)
-        assert all("another one now" in view.void for view in found)
+        assert ["another one now" in view.void for view in found] == [True]
         assert desk.did == []
         await one.ordain.runtime.cancel(run, by=PRINCIPAL, why="no")
+
+
+async def test_a_yes_is_void_once_the_card_changes_under_it(tmp_path: Path) -> None:
+    """Also after it was given: the specialist is at work, its card is widened, and nothing more that it wants is done by that yes."""
+    held = hold(call("note_down", text="tea"))
+    script = ModelScript((*ModelScript().on("planner", held, role="clerk", index=0).lines, *HANDED.lines))
+    one, desk = house(tmp_path, script)
+    async with one:
+        run = await asked(one, "agent.clerk")
+        assert await decide(one) == [Subject.CALL]
+        await held.reached()
+        write_cards(tmp_path, {"clerk": {"domain": "notes", "allow": ["*"]}})
+        assert (await one.ordain.reload()).ok
+        held.release()
+        view = await one.ordain.runtime.wait(run)
+        assert desk.did == []
+        assert "hands work to another card than when a yes was asked for" in view.header
+        assert view.verdict != "ok"

@@ -80,7 +80,7 @@ async def test_a_plan_whose_only_tool_failed_is_partial_everywhere(tmp_path: Pat
     async with house(tmp_path, planner=[DIVIDE, finish("computed successfully")]) as (_, http):
         told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
         assert (told["status"], told["verdict"]) == ("ok", "partial")
-        assert told["header"].startswith(f"✗ partial · ordain run {told['run_id']} · planner@3")
+        assert told["header"].startswith(f"✗ partial · ordain run {told['run_id']} · planner@4")
         run = (await http.get(f"/runs/{told['run_id']}")).json()
         assert (run["verdict"], run["response"]["verdict"], run["header"]) == ("partial", "partial", told["header"])
 

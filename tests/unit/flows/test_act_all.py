@@ -85,6 +85,18 @@ def test_a_fan_out_is_one_approval_and_one_join() -> None:
     assert (came["status"], came["failed"]) == ("partial", ["keeper"])
 
 
+def test_where_a_delegation_is_the_default_each_has_its_turn() -> None:
+    """One join after the other, under the one yes to all of them, and each with its share of what is left; nobody is left out."""
+    own = {"allowed_handoff_modes": ["delegate", "fanout-fanin"], "default_handoff_mode": "delegate"}
+    played = play([hand_to("reader"), hand_to("keeper")], approved(), joined(answer()), joined(failure("no_words")), profile=own)
+    assert [[spawn.authorized.call for spawn in join.spawns if spawn.authorized] for join in joins(played)] == [
+        [hand_to("reader")],
+        [hand_to("keeper")],
+    ]
+    assert [type(one.result) for one in played.output] == [VerbReturned, VerbFailed]
+    assert [one.mode for one in played.output] == ["delegate", "delegate"]
+
+
 def test_one_target_outside_runs_nothing() -> None:
     """Neither it nor the others, nobody is asked, and the door has each denial on record; a handoff to a target outside is refused before execution.
 

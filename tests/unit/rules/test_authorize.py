@@ -76,6 +76,19 @@ def test_every_call_is_decided(facts: AuthorizeFacts, args: dict[str, Any], foun
         assert decision.outcome.call == facts.call
 
 
+@given(within, arguments, catalogs(), policies, st.integers(0, 20), st.integers(0, 20))
+def test_what_a_declaration_raises_is_the_depth_alone(
+    facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy, depth: int, raised: int
+) -> None:
+    """As deep as it says, and policy, a call is decided as at no depth; deeper than policy has it nothing is allowed (FUT-02)."""
+    deep = msgspec.structs.replace(facts, depth=depth, raised=raised)
+    decision = authorize(deep, args, found, policy)
+    if depth < min(raised, policy.verbs.max_depth):
+        assert decision == authorize(facts, args, found, policy)
+    if depth >= policy.verbs.max_depth:
+        assert isinstance(decision.outcome, Deny)
+
+
 @given(facts, arguments, catalogs())
 def test_nothing_outside_its_bounds_is_allowed(facts: AuthorizeFacts, args: dict[str, Any], found: Any) -> None:
     """A call out of scope, unknown, switched off, too deep, beyond the budget, or unfit for its schema is never allowed."""

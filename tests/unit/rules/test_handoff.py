@@ -196,6 +196,19 @@ def test_how_work_is_handed_on_is_the_profiles_to_say() -> None:
     assert (inturn.mode, len(inturn.envelopes), inturn.width) == ("delegate", 3, 1)
 
 
+def test_the_default_mode_holds_where_nobody_says_and_it_fits() -> None:
+    """Of several targets at once each then has its turn, and that is told; what is named goes before it, and one that does not fit changes nothing."""
+    two, both = [hand_to("reader"), hand_to("keeper")], ("delegate", "fanout-fanin")
+    inturn = asked(*two, held=held(handoff_modes=both, handoff_default="delegate")).outcome
+    assert (inturn.mode, len(inturn.envelopes), inturn.width, inturn.diagnostics) == ("delegate", 2, 1, (Diagnostic.MODE_ADJUSTED,))
+    named = asked(*two, mode="fanout-fanin", held=held(handoff_modes=both, handoff_default="delegate")).outcome
+    assert (named.mode, named.width, named.diagnostics) == ("fanout-fanin", 2, ())
+    assert asked(hand_to("reader"), held=held(handoff_modes=both, handoff_default="fanout-fanin")).outcome.mode == "delegate"
+    assert asked(*two, held=held(handoff_default="direct")).outcome.mode == "fanout-fanin"
+    own = {"allowed_handoff_modes": ["delegate", "fanout-fanin"], "default_handoff_mode": "delegate"}
+    assert asked(*two, catalog=house_of_cards(profile=own)).outcome.width == 1
+
+
 # --- what each may use --------------------------------------------------------------------------------------------------------------
 
 skills = st.lists(st.sampled_from([*VERB_NAMES, "agent.reader", "agent.keeper", "no.such"]), max_size=4, unique=True)

@@ -1,18 +1,22 @@
 """Flow ``planner``: the ReAct loop of ``POST /plan/react`` (PLN-01, PLN-32).
 
-The chain of tools is in no request; it emerges from toolset, trace and proposals (PLN-35).
+The chain of tools is in no request; it emerges from toolset, trace and proposals (PLN-35). A request may go on from earlier ones (``session``), and
+have its answer looked at before it counts (``second_look``).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.planner import CONTENT_MAX, PlannerRequest
 from ordain.flows.accounts import open_account
 from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
 from ordain.flows.planner.outcome import PlannerOutcome
 from ordain.flows.planner.prompt import PROMPT
+from ordain.flows.planner.second_look import AnswerCounts, AnswerFails, SecondLooks
+from ordain.flows.planner.session import go_on
 from ordain.flows.steps.bounds import bound_met
 from ordain.flows.steps.steps import (
     Progress,
@@ -31,92 +35,126 @@ from ordain.rules.step import REASK, Reask, ReaskFacts
 
 async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
     """Work on one goal until there is an answer, or say exactly why there is none."""
+    whole = context
     context, progress, refused = begin(context, request, PROMPT)
+    context = context.narrowed(tool.tool_id for tool in progress.tools if tool.tool_id != CHAIN_VERB)
+    planning = _Planning(context, progress, SecondLooks(whole, context, progress))
     if refused is not None:
-        return _end(context, progress, "error", _error(refused.code, f"toolset: {refused.verb}"))
+        return planning.failed(refused.code, f"toolset: {refused.verb}")
     try:
         if (short := await open_account(context, context.agent)) is not None:
-            return _end(context, progress, "error", _error("budget_exceeded", f"account {short.account} does not cover the run"))
-        return await _loop(context, progress)
+            return planning.failed("budget_exceeded", f"account {short.account} does not cover the run")
+        if request.session_id is not None and (unread := await go_on(context, progress, request.session_id)) is not None:
+            return planning.failed(unread.code, unread.message)
+        return await planning.run()
     except Interrupted as interrupted:
-        return _end(context, progress, "error", _error("cancelled", f"{interrupted.what} by {interrupted.by}"))
+        return planning.failed("cancelled", f"{interrupted.what} by {interrupted.by}")
 
 
-async def _loop(context: FlowContext, progress: Progress) -> PlannerOutcome:
-    while True:
+class _Planning:
+    """One goal on its way. Rebuilt by re-execution."""
+
+    def __init__(self, context: FlowContext, progress: Progress, looks: SecondLooks) -> None:
+        self._context, self._progress, self._looks = context, progress, looks
+
+    async def run(self) -> PlannerOutcome:
+        """Step after step."""
+        while True:
+            ended = await self._step()
+            if (ended := ended or self._bounded()) is not None:
+                return ended
+
+    async def _step(self) -> PlannerOutcome | None:
+        context, progress = self._context, self._progress
         step = await next_step(context, progress)
         match step:
             case ProposedFinish():
                 add_step(progress, step.thought, step.answer)
-                return _finish(context, progress, step)
+                return await self._finish(step)
             case RefusedStep():
-                add_step(progress, step.thought, step.answer)
-                first = progress.first_refusal = progress.first_refusal or step
-                facts = ReaskFacts(used=progress.reasks, reason=step.reason)
-                if not isinstance(context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
-                    return _end(context, progress, "error", _error(first.reason, f"{first.reason.meaning} {first.detail}".strip()))
-                progress.reasks, progress.reask = progress.reasks + 1, step.reason
+                return self._refused(step)
             case ProposedCall():
                 progress.reask = None
                 await carry_out(context, progress, step)
+                return None
             case AskFailed():
                 if bound_met(context, progress) is Bound.TIME:
-                    return _timeout(context, progress)
-                return _end(context, progress, "error", _error(step.code, step.message))
-        match bound_met(context, progress):
-            case Bound.TIME:
-                return _timeout(context, progress)
-            case Bound.TOKENS:
-                error = _error("token_limit", "max_tokens_reason is spent")
-                return _end(context, progress, "error", error, _salvage(progress, "token_limit"))
-            case Bound.STEPS:
-                error = _error("max_steps_exhausted", f"no final answer within {progress.limits.max_steps} steps")
-                return _end(context, progress, "error", error, _salvage(progress, "max_steps_exhausted"))
-            case None:
-                continue
+                    return self._timeout()
+                return self.failed(step.code, step.message, self._draft(step.code))
 
-
-def _finish(context: FlowContext, progress: Progress, step: ProposedFinish) -> PlannerOutcome:
-    if bound_met(context, progress, answered=True) is None:
-        return _end(context, progress, "ok", None, step.final_answer)
-    salvaged = {
-        "content": step.final_answer["content"],
-        "structured": {**step.final_answer["structured"], "salvaged": True, "stop_reason": "token_limit"},
-    }
-    return _end(context, progress, "error", _error("token_limit", "the answer exceeds max_tokens_answer"), salvaged)
-
-
-def _timeout(context: FlowContext, progress: Progress) -> PlannerOutcome:
-    return _end(context, progress, "timeout", _error("timeout", "timeout_seconds is over"), _salvage(progress, "timeout"))
-
-
-def _salvage(progress: Progress, stop_reason: str) -> dict[str, Any] | None:
-    """What the last step's tool gave, marked as no answer (B-01); a thought is never made an answer (B-26)."""
-    observed = progress.steps[-1].wire["observation"] if progress.steps else None
-    if not observed or not observed["llm_output"]:
+    def _refused(self, step: RefusedStep) -> PlannerOutcome | None:
+        progress = self._progress
+        add_step(progress, step.thought, step.answer)
+        first = progress.first_refusal = progress.first_refusal or step
+        facts = ReaskFacts(used=progress.reasks, reason=step.reason)
+        if not isinstance(self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):
+            return self.failed(first.reason, f"{first.reason.meaning} {first.detail}".strip(), self._draft(first.reason))
+        progress.reasks, progress.reask = progress.reasks + 1, step.reason
         return None
-    return {"content": observed["llm_output"][:CONTENT_MAX], "structured": {"salvaged": True, "stop_reason": stop_reason}}
+
+    def _bounded(self) -> PlannerOutcome | None:
+        match bound_met(self._context, self._progress):
+            case Bound.TIME:
+                return self._timeout()
+            case Bound.TOKENS:
+                return self.failed("token_limit", "max_tokens_reason is spent", self._salvage("token_limit"))
+            case Bound.STEPS:
+                message = f"no final answer within {self._progress.limits.max_steps} steps"
+                return self.failed("max_steps_exhausted", message, self._salvage("max_steps_exhausted"))
+            case None:
+                return None
+
+    async def _finish(self, step: ProposedFinish) -> PlannerOutcome | None:
+        """The answer, once it was looked at as the request asks; None: it is to be bettered."""
+        if bound_met(self._context, self._progress, answered=True) is not None:
+            return self.failed("token_limit", "the answer exceeds max_tokens_answer", _salvaged(step.final_answer, "token_limit"))
+        match await self._looks.take(step):
+            case AnswerCounts(answer=answer):
+                return self._end("ok", None, answer)
+            case AnswerFails(code=code, message=message):
+                return self.failed(code, message, _salvaged(step.final_answer, code))
+            case None:
+                self._progress.reask = None
+                return None
+
+    def _timeout(self) -> PlannerOutcome:
+        return self._end("timeout", {"code": "timeout", "message": "timeout_seconds is over"}, self._salvage("timeout"))
+
+    def _salvage(self, stop_reason: str) -> dict[str, Any] | None:
+        """What the last step's tool gave, marked as no answer (B-01); a thought is never made an answer (B-26)."""
+        if (draft := self._draft(stop_reason)) is not None:
+            return draft
+        observed = self._progress.steps[-1].wire["observation"] if self._progress.steps else None
+        if not observed or not observed["llm_output"]:
+            return None
+        return _salvaged({"content": observed["llm_output"][:CONTENT_MAX], "structured": {}}, stop_reason)
+
+    def _draft(self, stop_reason: str) -> dict[str, Any] | None:
+        """An answer that was to be bettered, marked as none."""
+        return None if self._looks.draft is None else _salvaged(self._looks.draft, stop_reason)
+
+    def failed(self, code: str, message: str, answer: dict[str, Any] | None = None) -> PlannerOutcome:
+        """No answer counts."""
+        return self._end("error", {"code": code, "message": message}, answer)
+
+    def _end(self, status: str, error: dict[str, str] | None, answer: dict[str, Any] | None) -> PlannerOutcome:
+        progress = self._progress
+        return PlannerOutcome(
+            request_id=progress.request.request_id or "",
+            status=status,
+            error=error,
+            final_answer=answer,
+            steps=tuple((step.answer, step.acted, step.denied) for step in progress.steps),
+            usage={
+                "steps": len(progress.steps),
+                "tokens_reason": progress.tokens_reason,
+                "tokens_answer": progress.tokens_answer,
+                "tools_called": progress.tools_called,
+                "duration_ms": (self._context.now() - progress.began) // 1000,
+                "estimated": progress.estimated,
+            },
+        )
 
 
-def _error(code: str, message: str) -> dict[str, str]:
-    return {"code": code, "message": message}
-
-
-def _end(
-    context: FlowContext, progress: Progress, status: str, error: dict[str, str] | None, answer: dict[str, Any] | None = None
-) -> PlannerOutcome:
-    return PlannerOutcome(
-        request_id=progress.request.request_id or "",
-        status=status,
-        error=error,
-        final_answer=answer,
-        steps=tuple((step.answer, step.acted, step.denied) for step in progress.steps),
-        usage={
-            "steps": len(progress.steps),
-            "tokens_reason": progress.tokens_reason,
-            "tokens_answer": progress.tokens_answer,
-            "tools_called": progress.tools_called,
-            "duration_ms": (context.now() - progress.began) // 1000,
-            "estimated": progress.estimated,
-        },
-    )
+def _salvaged(answer: dict[str, Any], stop_reason: str) -> dict[str, Any]:
+    return {"content": answer["content"], "structured": {**answer["structured"], "salvaged": True, "stop_reason": stop_reason}}

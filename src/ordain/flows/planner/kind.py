@@ -7,17 +7,22 @@ from dataclasses import replace
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.planner import KNOWN_CALLERS, PlannerRequest
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.accounts import known_agent
+from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind
 from ordain.flows.planner.flow import run_planner
 from ordain.flows.planner.outcome import PlannerOutcome, settle_plan
-from ordain.flows.planner.prompt import PROMPT
+from ordain.flows.planner.prompt import CRITIC, PROMPT, PROMPT_3
+from ordain.flows.planner.session import GOING_ON, recounted
 from ordain.flows.planner.v1 import run_planner as run_planner_1
 from ordain.flows.planner.v2 import run_planner as run_planner_2
+from ordain.flows.planner.v3 import run_planner as run_planner_3
 from ordain.flows.planner.wire import PLAN_WIRE
 from ordain.journal.records import Label
+from ordain.rules.second_look import SECOND_LOOK
 
 
 def _decode(data: Raw) -> PlannerRequest:
@@ -33,21 +38,34 @@ def _label_2(request: PlannerRequest) -> Label:
 
 
 def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
+    """As of the toolset; and where the request asks for that, the critic of its answer, or the chain that a council may hand over to. No model calls these, whatever its toolset names (ACH-03)."""
+    looks = {CRITIC} if request.preferences.self_critique is True else set[str]()
+    looks |= {CHAIN_VERB} if request.preferences.council is True else set()
+    tools = set(_grant_3(request, catalog).allowed) - {CHAIN_VERB}
+    return CapabilityScope(allowed=tuple(sorted(tools | looks.intersection(catalog.verbs))))
+
+
+def _grant_3(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
     """The request's toolset, of which rule ``scope`` finds what can be had; and what the cards in it are for, which those alone may use."""
     return CapabilityScope(allowed=tuple(sorted(catalog.lendable(tool.tool_id for tool in request.toolset))))
 
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     name="planner",
-    version=3,
+    version=4,
     run=run_planner,
     decode_input=_decode,
     settle=settle_plan,
     label=_label,
     grant=_grant,
-    prompts=(PROMPT,),
+    prompts=(PROMPT, *COUNCIL_PROMPTS),
+    rules=(SECOND_LOOK,),
+    claims=(GOING_ON,),
+    escalates=frozenset({CHAIN_VERB}),
+    recounts=recounted,
     wire=PLAN_WIRE,
     judged=True,
 )
-PLANNER_2 = replace(PLANNER, version=2, run=run_planner_2, label=_label_2, judged=False)
+PLANNER_3 = replace(PLANNER, version=3, run=run_planner_3, grant=_grant_3, prompts=(PROMPT_3,), rules=(), claims=(), escalates=frozenset())
+PLANNER_2 = replace(PLANNER_3, version=2, run=run_planner_2, label=_label_2, judged=False)
 PLANNER_1 = replace(PLANNER_2, version=1, run=run_planner_1)

@@ -9,7 +9,7 @@ from ordain.flows.accounts import open_account
 from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
 from ordain.flows.planner.outcome import PlannerOutcome
-from ordain.flows.planner.prompt import PROMPT
+from ordain.flows.planner.prompt import PROMPT_3 as PROMPT
 from ordain.flows.recording_1 import spelled_out
 from ordain.flows.steps.steps import (
     Progress,

@@ -29,6 +29,7 @@ from ordain.rules.negotiate import NEGOTIATE, Agreed, NegotiateFacts, NegotiateI
 from ordain.rules.plan import PlanRefused
 from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFacts, PlanWaveInputs, Wave
 from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
+from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
 FAILED = "plan_failed"
 """The error of a plan of which no step was done, where its steps failed with several."""
@@ -166,8 +167,8 @@ class _Plan:
 
     def _begin(self, index: int) -> None:
         record = self._records[index]
-        self._put(index, status=StepStatus.IN_PROGRESS, attempts=record.attempts + 1)
-        self._say(StepEventName.STARTED, index)
+        self._put(index, attempts=record.attempts + 1)
+        self._happens(StepEventName.STARTED, index)
 
     def _took(self, index: int, acted: Acted) -> TryStepAgain | HandToFallback | StepFails | None:
         """What an attempt came to; None where the step is done."""
@@ -176,11 +177,11 @@ class _Plan:
         self._results.append(_result(index, acted, finding))
         tools = tuple(dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted))))
         if isinstance(acted.result, VerbReturned):
-            self._put(index, status=StepStatus.COMPLETED, executed_tools=tools, executed_reason=record.planned_reason)
-            self._say(StepEventName.COMPLETED, index)
+            self._put(index, executed_tools=tools, executed_reason=record.planned_reason)
+            self._happens(StepEventName.COMPLETED, index, acted)
             return None
-        self._put(index, status=StepStatus.FAILED, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason)
-        self._say(StepEventName.FAILED, index)
+        self._put(index, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason)
+        self._happens(StepEventName.FAILED, index, acted)
         follows = self._recourse(index, acted, finding)
         self._first = self._first or (finding.error if isinstance(follows, StepFails) else "")
         return follows
@@ -215,8 +216,12 @@ class _Plan:
     def _put(self, index: int, **more: Any) -> None:
         self._records[index] = msgspec.structs.replace(self._records[index], **more)
 
-    def _say(self, event: StepEventName, index: int) -> None:
+    def _happens(self, event: StepEventName, index: int, acted: Acted | None = None) -> None:
+        """Something happened to a step: where it is by now a rule says, on record, so that whoever follows the run sees it then."""
         record = self._records[index]
+        facts = StepEventFacts(step=index, event=event, before=record.status, agent=record.executed_agent, attempt=record.attempts)
+        refs = (acted.seq,) if acted is not None and acted.seq >= 0 else ()
+        self._put(index, status=self._context.fx.decide(STEP_EVENT, facts, None, refs).outcome.status)
         self._events.append(StepEvent(event=event, step=index, agent=record.executed_agent, attempt=record.attempts))
 
     def _failure(self) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from ordain.rules.plan import PLAN
 from ordain.rules.plan_step import PLAN_STEP
 from ordain.rules.plan_wave import PLAN_WAVE
 from ordain.rules.recourse import RECOURSE
+from ordain.rules.step_event import STEP_EVENT
 
 _MARKS = {StepStatus.COMPLETED: "info", StepStatus.CANCELLED: "info"}
 
@@ -47,7 +48,7 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True),
     prompts=(ROSTER_PROMPT,),
-    rules=(PLAN, PLAN_STEP, PLAN_WAVE, RECOURSE, NEGOTIATE),
+    rules=(PLAN, PLAN_STEP, PLAN_WAVE, STEP_EVENT, RECOURSE, NEGOTIATE),
     header=_header,
     nests=False,
     judged=True,

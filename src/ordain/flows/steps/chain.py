@@ -9,12 +9,14 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.chain import CHAIN_VERB, TOOLS_MAX
+from ordain.contracts.council import CouncilResult
 from ordain.contracts.packs import pack_verbs
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, InConversation, StepResult, act
 from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
+from ordain.flows.steps.steps import Progress
 from ordain.rules.chain_end import CHAIN_END, ChainEndInputs, ChainUnfinished
 
 DONE_CHARS = 8000
@@ -89,3 +91,21 @@ def chain_fault(context: FlowContext, result: Mapping[str, Any], refs: tuple[int
     inputs = ChainEndInputs(result=result)
     outcome = context.fx.decide(CHAIN_END, inputs.facts, inputs, refs).outcome
     return outcome if isinstance(outcome, ChainUnfinished) else None
+
+
+def steps_told(progress: Progress) -> list[str]:
+    """The steps that were carried out, a line each: what was called, and what it gave."""
+    told: list[str] = []
+    for step in progress.steps:
+        action, observed = step.wire["action"], step.wire["observation"]
+        if action is not None and observed is not None:
+            said = observed["llm_output"] if observed["ok"] else f"failed, {observed['error']['code']}"
+            told.append(f"{action['tool_id']}: {said}"[:STEP_CHARS])
+    return told
+
+
+def left_open(result: CouncilResult) -> str:
+    """What the council did not settle, as a chain is told of it: no answer, and material alone."""
+    why = "" if result.verdict is None else result.verdict.reason
+    proposed = f"What it had in mind, and did not accept: {result.tentative_text}" if result.tentative_text else ""
+    return "\n".join(filter(None, ("The council handed this over to longer work.", why, proposed)))

@@ -148,10 +148,17 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
         args["denied"] = denied
     if progress.reask is not None:
         args["reask"] = progress.reask
+    if progress.beside:
+        args["beside"] = {name: seq for name, (seq, _) in progress.beside.items()}
+    fixed += 2 * sum(size for _, size in progress.beside.values())
     source = context.catalog.data.prompts[TEMPLATE]
     entries = 0 if progress.history is None else progress.history.entries + 1  # each repeats its part of the template
     return ModelQuestion(
-        refs=(0, *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE))),
+        refs=(
+            0,
+            *(seq for step in shown for seq in (step.answer, step.acted or NOTHING_LIVE)),
+            *(seq for seq, _ in progress.beside.values()),
+        ),
         args=args,
         prompt_tokens=size_bound(source, prompt, fixed) + entries * len(source.encode()) + advice_bytes(context.advice),
         max_tokens=max(1, left_reason(progress), left_answer(progress)),
@@ -163,10 +170,12 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
 Builder = Callable[[Catalog, ModelCall, Values], PromptInputs]
 GivenReader = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
 """The planning request behind a run, and what was said before in its conversation; None outside of any."""
+BesideReader = Callable[[ModelCall, Values], dict[str, Any]]
+"""Facts of the records that a call names beside its steps."""
 
 
-def build_step(given: GivenReader) -> Builder:
-    """How the prompt is made again from a recorded call, where ``given`` finds the request."""
+def build_step(given: GivenReader, beside: BesideReader | None = None) -> Builder:
+    """How the prompt is made again from a recorded call, where ``given`` finds the request; what ``beside`` reads stands among its facts."""
 
     def build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
         known = values.memo.get(PURPOSE)
@@ -179,6 +188,8 @@ def build_step(given: GivenReader) -> Builder:
             known = values.memo[PURPOSE] = (base, planner_step_schema(tools))
         base, schema = known
         prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
+        if beside is not None:
+            prompt = msgspec.structs.replace(prompt, facts={**prompt.facts, **beside(call, values)})
         return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=True)
 
     return build

@@ -68,7 +68,10 @@ class RefusedStep(Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution."""
+    """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution.
+
+    ``beside`` are records that prompts show beside the steps, each with its size in bytes.
+    """
 
     request: PlannerRequest
     limits: LimitsSet
@@ -88,6 +91,7 @@ class Progress:
     reasks: int = 0
     reask: str | None = None
     first_refusal: RefusedStep | None = None
+    beside: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
 
 NextStep = ProposedCall | ProposedFinish | RefusedStep | AskFailed

@@ -75,11 +75,12 @@ def shown_steps(call: ModelCall, values: Values) -> tuple[dict[str, Any], ...]:
 
 
 def steps_of(call: ModelCall) -> Sequence[StepRefs]:
-    """The past steps by reference: listed in the arguments, or by twos behind the input among the references."""
+    """The past steps by reference: listed in the arguments, or by twos behind the input among the references, before those to what stands beside them."""
     if "steps" in call.args:
         return call.args["steps"]
     denied: dict[str, str] = call.args.get("denied", {})
-    pairs = zip(call.refs[1::2], call.refs[2::2], strict=True)
+    refs = call.refs[: len(call.refs) - len(call.args.get("beside", ()))]
+    pairs = zip(refs[1::2], refs[2::2], strict=True)
     return [(answer, acted or None, denied.get(str(at), "")) for at, (answer, acted) in enumerate(pairs)]
 
 
@@ -100,9 +101,10 @@ def _step(index: int, item: StepRefs, values: Values) -> dict[str, Any]:
     action = directive.get("action") if acted_seq is not None or code else None
     observed = None
     if action is not None:
-        observed = observation(_acted(action["tool_id"], values[acted_seq]) if acted_seq is not None else denied(action["tool_id"], code))
+        observed = observation(acted_in(action["tool_id"], values[acted_seq]) if acted_seq is not None else denied(action["tool_id"], code))
     return step_wire(index, thought if isinstance(thought, str) else None, action, observed)
 
 
-def _acted(verb: str, value: VerbResult | AnyEnded) -> Acted:
+def acted_in(verb: str, value: VerbResult | AnyEnded) -> Acted:
+    """What became of a call, as the record has it that holds what it gave."""
     return acted_by_child(verb, value) if isinstance(value, Ended) else Acted(verb=verb, result=value, seq=value.seq)

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from ordain.contracts.council import CouncilDirective, CouncilResult, DeliberationRequest
+from ordain.contracts.council import CouncilDirective, DeliberationRequest
 from ordain.flows.act import InConversation, StepResult, VerbPlanInput
 from ordain.flows.context import FlowContext
 from ordain.flows.deliberation.deliberate import deliberate
-from ordain.flows.steps.chain import STEP_CHARS, ChainAsked, enter_chain
+from ordain.flows.steps.chain import ChainAsked, enter_chain, left_open, steps_told
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.flows.supervisor.request import arguments_of
 
@@ -67,23 +67,5 @@ async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
     if came.next is CouncilDirective.ACCEPT_TEXT and result is not None:
         return Escalated(answer={"content": result.final_text, "structured": {"deliberation": msgspec.to_builtins(result.meta)}})
     if came.next is CouncilDirective.DELEGATE_CHAIN and result is not None:
-        return await escalate(escalation, refs, _left_open(result))
+        return await escalate(escalation, refs, left_open(result))
     return Escalated(error=came.error, message=came.message)
-
-
-def _left_open(result: CouncilResult) -> str:
-    """What the council did not settle, as a chain is told of it: no answer, and material alone."""
-    why = "" if result.verdict is None else result.verdict.reason
-    proposed = f"What it had in mind, and did not accept: {result.tentative_text}" if result.tentative_text else ""
-    return "\n".join(filter(None, ("The council handed this over to longer work.", why, proposed)))
-
-
-def steps_told(progress: Progress) -> list[str]:
-    """The steps that were carried out, a line each: what was called, and what it gave."""
-    told: list[str] = []
-    for step in progress.steps:
-        action, observed = step.wire["action"], step.wire["observation"]
-        if action is not None and observed is not None:
-            said = observed["llm_output"] if observed["ok"] else f"failed, {observed['error']['code']}"
-            told.append(f"{action['tool_id']}: {said}"[:STEP_CHARS])
-    return told

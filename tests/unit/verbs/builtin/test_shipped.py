@@ -32,6 +32,7 @@ FLOWS = {
     "council_runtime": "supervisor",
     "agent_chain": "agent_chain",
     "roster_runtime": "roster",
+    "plan.subgoal": "subgoal",
 }
 """Verbs that are flows of this build, with the flow."""
 LIBRARY = {"recall.fetch_context", "collapse.write_entry", "research.search"}
@@ -127,7 +128,7 @@ def test_a_verb_that_is_a_flow_says_which(registry: Registry) -> None:
     assert set(FLOWS.values()) <= set(shipped_kinds().newest)
     entries = {ENTRY_OF[ExecMode.AGENT], ENTRY_OF[ExecMode.COUNCIL], CHAIN_VERB}
     assert {name for name, spec in registry.specs.items() if spec.entry} == entries
-    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD} - {CHAIN_VERB}
+    assert {name for name, spec in registry.specs.items() if spec.session_only} == {*FLOWS, *THREAD} - {CHAIN_VERB, "plan.subgoal"}
     for name in FLOWS:
         spec = registry.specs[name]
         assert (spec.plan, spec.prompt_template, spec.effect) == ([], None, VerbEffect.READ)

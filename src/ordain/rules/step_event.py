@@ -1,0 +1,68 @@
+"""Rule ``step_event``: where is a step of a plan by now (C6)? One table: what happened to it, and where it was before.
+
+Each event is a decision on record, so whoever follows the run's events sees a step start and come to its end when it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from ordain.contracts.policy import Policy
+from ordain.contracts.roster import StepEventName, StepStatus
+from ordain.rules.decision import Decision, Rule
+from ordain.rules.reasons import Reason
+
+
+class StepEventReason(Reason):
+    """What happened to a step of a plan (C6)."""
+
+    STARTED = "step_event.started", "Somebody was handed the step."
+    COMPLETED = "step_event.completed", "The step is done."
+    FAILED = "step_event.failed", "Who was handed the step did not do it."
+    OUT_OF_ORDER = "step_event.out_of_order", "This does not happen to a step that is where it is; it stays there."
+
+
+class StepAt(Struct, frozen=True, gc=False, kw_only=True, tag="step_at"):
+    """Where the step is."""
+
+    status: StepStatus
+
+
+class StepEventFacts(Struct, frozen=True, gc=False, kw_only=True):
+    """What happened to which step, where it was before, who had it, and for the how manieth time somebody was handed it."""
+
+    step: int
+    event: StepEventName
+    before: StepStatus
+    agent: str
+    attempt: int
+
+
+LIFECYCLE: Mapping[tuple[StepStatus, StepEventName], StepStatus] = MappingProxyType(
+    {
+        (StepStatus.PLANNED, StepEventName.STARTED): StepStatus.IN_PROGRESS,
+        (StepStatus.FAILED, StepEventName.STARTED): StepStatus.IN_PROGRESS,
+        (StepStatus.IN_PROGRESS, StepEventName.COMPLETED): StepStatus.COMPLETED,
+        (StepStatus.IN_PROGRESS, StepEventName.FAILED): StepStatus.FAILED,
+    }
+)
+"""What follows; a failed step starts again where it is tried again or another takes it."""
+_REASONS = {
+    StepEventName.STARTED: StepEventReason.STARTED,
+    StepEventName.COMPLETED: StepEventReason.COMPLETED,
+    StepEventName.FAILED: StepEventReason.FAILED,
+}
+
+
+def decide_step_event(facts: StepEventFacts, inputs: None, policy: Policy) -> Decision[StepAt]:
+    """By the table; what it does not have moves nothing."""
+    follows = LIFECYCLE.get((facts.before, facts.event))
+    reason = StepEventReason.OUT_OF_ORDER if follows is None else _REASONS[facts.event]
+    return Decision(outcome=StepAt(status=follows or facts.before), reason=reason)
+
+
+STEP_EVENT: Rule[StepEventFacts, None, Any] = Rule(name="step_event", outcome=StepAt, apply=decide_step_event, reasons=(StepEventReason,))

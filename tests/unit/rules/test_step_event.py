@@ -1,0 +1,43 @@
+"""Laws of rule ``step_event``: the lifecycle of a plan's step is one table."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.roster import StepEventName, StepStatus
+from ordain.rules.step_event import LIFECYCLE, STEP_EVENT, StepEventFacts
+from ordain.rules.step_event import StepEventReason as R
+from tests.unit.rules.given import POLICY, decided
+
+OVER = {StepStatus.COMPLETED, StepStatus.CANCELLED}
+facts = st.builds(
+    StepEventFacts,
+    step=st.integers(0, 49),
+    event=st.sampled_from(StepEventName),
+    before=st.sampled_from(StepStatus),
+    agent=st.just("a"),
+    attempt=st.integers(1, 9),
+)
+
+
+@given(facts)
+def test_a_step_moves_by_the_table_alone(one: StepEventFacts) -> None:
+    """What the table does not have moves nothing, and is told apart; a step that is over stays so."""
+    decision = decided(STEP_EVENT, one, None, POLICY)
+    follows = LIFECYCLE.get((one.before, one.event))
+    assert decision.outcome.status is (follows or one.before)
+    assert (decision.reason is R.OUT_OF_ORDER) == (follows is None)
+    if one.before in OVER:
+        assert decision.outcome.status is one.before
+
+
+@given(st.lists(st.sampled_from(StepEventName), max_size=12))
+def test_a_step_that_never_started_never_ends(events: list[StepEventName]) -> None:
+    """However events come: it completes or fails only after somebody was handed it."""
+    status, started = StepStatus.PLANNED, False
+    for event in events:
+        given_ = StepEventFacts(step=0, event=event, before=status, agent="a", attempt=1)
+        status = decided(STEP_EVENT, given_, None, POLICY).outcome.status
+        started = started or event is StepEventName.STARTED
+        assert started or status is StepStatus.PLANNED

@@ -67,6 +67,7 @@ STEPS: dict[str, list[Proposal]] = {
     "hang it down": [call("entry_add", text="hang: added by an agent"), finish("added")],
     "hang it up": [call("entry_add", text="hang: added before the stop"), finish("added")],
     "evaluate": [call("math.evaluate", expression="2 + 2"), finish("4")],
+    "have part of it planned": [call("plan.subgoal", goal="let the patient planner plan part of it"), finish("part of it is planned")],
     "have it planned": [call("roster_runtime", text="let the patient roster plan"), finish("it is planned")],
 }
 """What a planner proposes, by words of the message or the goal."""

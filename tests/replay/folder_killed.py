@@ -141,7 +141,7 @@ async def at_approvals(house: House) -> None:
 
 
 async def in_company(house: House) -> None:
-    """Runs of the kinds in which several models work: a council's seat and chair, a chain, a roster, an agent who was handed a turn, the words for it; one waits for a yes."""
+    """Runs of the kinds in which several models work: a council's seat and chair, a chain, a subgoal, a roster, an agent who was handed a turn, and the words for it. One waits for a yes."""
     before, desk, creative, opened = (
         waiting(house),
         house.ordain.runtime.approvals,
@@ -152,6 +152,7 @@ async def in_company(house: House) -> None:
     await house.send("let the patient seat think", "seats", mode="council")
     await house.ordain.runtime.accept(DeliberationRequest(prompt="let the patient chair judge"), PRINCIPAL)
     await house.send("in a chain let the patient planner work", "chain", **AGENT)
+    await plan(house, "have part of it planned", "plan.subgoal")
     await house.send("have it planned", "roster", allowed_verbs=["roster_runtime"], **AGENT)
     await house.send("let the patient planner put it well", "handed", delegates=creative)
     await house.send("let the patient synthesis put it well", "worded", delegates=creative)
@@ -160,7 +161,7 @@ async def in_company(house: House) -> None:
     for view in await desk.listed(WORKSPACE):
         if view.row.session in ("handed", "worded"):
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
-    await house.until("all are asked", lambda: waiting(house) == before + SEATS + 5)
+    await house.until("all are asked", lambda: waiting(house) == before + SEATS + 6)
 
 
 async def in_verbs(house: House) -> None:

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.testing import ModelScript, call, fails, finish, says
-from tests.replay.golden_file import GoldenTalk, write
+from tests.replay.golden_file import GoldenTalk, make
 from tests.shapes.council import judgement, verdict
 from tests.shapes.talk import PRINCIPAL, House
 
@@ -46,9 +44,9 @@ def script() -> ModelScript:
     return made.on("verb", CRITIQUE).on("planner", fails("rejected"))
 
 
-async def play() -> GoldenTalk:
+async def play(home: Path) -> GoldenTalk:
     """Ask for every plan; the runs in the order in which they were opened."""
-    async with House(script=script(), policy={"fallback": {"backoff_ms": 0}}) as house:
+    async with House(home, script=script(), policy={"fallback": {"backoff_ms": 0}}) as house:
         for name, (_, more) in CASES.items():
             given = {
                 "goal": {"type": "chat", "description": f"{name}: what is 6 * 7?"},
@@ -60,10 +58,5 @@ async def play() -> GoldenTalk:
         return GoldenTalk.of(stored, (), house.ordain.catalog)
 
 
-def main() -> None:
-    """Write them to the named file."""
-    write(Path(sys.argv[1]), asyncio.run(play()))
-
-
 if __name__ == "__main__":
-    main()
+    make(play)

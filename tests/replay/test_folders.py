@@ -53,6 +53,13 @@ def held(**versions: int) -> set[tuple[str, str]]:
     }
 
 
+COMPANY = {
+    *((f"{kind}@1", "model_call") for kind in ("council", "seat", "agent_chain", "subgoal", "roster", "handoff", "synthesis")),
+    ("supervisor@6", "children"),
+    ("roster@1", "children"),
+    ("roster@1", "wait approval"),
+}
+"""What runs of the kinds in which several models work must be at."""
 HELD = {
     "killed": held(turn=2, supervisor=2, triage=2, planner=1, question=1, verb=1),
     "killed_turn3": held(turn=3, supervisor=3, triage=3, planner=2, question=2, verb=1),
@@ -62,10 +69,19 @@ HELD = {
     "killed_supervisor5": held(turn=5, supervisor=5, triage=5, planner=3, question=3, verb=3, verb_plan=2),
     "killed_question4": held(turn=5, supervisor=4, triage=6, planner=3, question=4, verb=3, verb_plan=2),
     "killed_turn6": held(turn=6, supervisor=5, triage=6, planner=3, question=4, verb=3, verb_plan=2),
+    "killed_turn7": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2) | COMPANY,
     "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
-OF_ROWS = frozenset(HELD) - {"killed_sheets", "killed_turn5", "killed_supervisor5", "killed_question4", "killed_turn6", "killed_ledgerless"}
+OF_ROWS = frozenset(HELD) - {
+    "killed_sheets",
+    "killed_turn5",
+    "killed_supervisor5",
+    "killed_question4",
+    "killed_turn6",
+    "killed_turn7",
+    "killed_ledgerless",
+}
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""
 
 

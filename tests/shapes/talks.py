@@ -17,7 +17,7 @@ from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.grants import GrantOffer
-from ordain.testing import call, suggests
+from ordain.testing import call, routes, says, suggests
 from tests.at_once import at_once
 from tests.shapes.client import Client
 from tests.shapes.house import MovableClock
@@ -180,7 +180,7 @@ class Talker:
 class Talk:
     """A conversation: its script, its policy, and what each message comes to: its class, and whether its reply is ok.
 
-    ``templates`` are the workflows of its data folder. ``at_once`` are the turns that it needs at work at the same time: suspects of a second death are driven one at a time.
+    ``templates`` are the workflows of its data folder, ``cards`` its agents. ``at_once`` are the turns that it needs at work at the same time: suspects of a second death are driven one at a time.
     """
 
     name: str
@@ -188,6 +188,7 @@ class Talk:
     comes_to: Mapping[str, tuple[str, bool]]
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     templates: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    cards: Mapping[str, Any] = field(default_factory=dict[str, Any])
     at_once: int = 1
     hold: bool = False
 
@@ -196,6 +197,10 @@ SCRIPT = (
     script_of(holds("slowly"), asks("which place", "location"), asks("which day", "date_time"))
     .on("planner", call("entry_add", text="it rains"), index=0, when=about("write down"))
     .on("planner", call("note_send", text="it rains"), index=0, when=about("tell them all"))
+    .on("planner", call("entry_add", text="it rains"), role="writer", index=0)
+    .on("planner", call("note_put", text="it rains"), role="keeper", index=0)
+    .on("synthesis", says("Both have it."))
+    .on("router", routes("agent_chain", confidence=1.0), when=about("takes longer"))
     .on("triage", suggests("status_nudge", thread=1), when=about("well then"))
     .on("triage", suggests("new_request"), when=about("its harbour"))
 )
@@ -327,6 +332,21 @@ async def pinned(talker: Talker) -> None:
     await talker.reply("m2")
 
 
+async def chained(talker: Talker) -> None:
+    """A turn whose router leads it into an agent chain, which writes to the ledger."""
+    await talker.say("m1", "write down what takes longer", mode="agent", allowed_verbs=["entry_add"])
+    await talker.reply("m1")
+
+
+async def handed_on(talker: Talker) -> None:
+    """A turn that two agents are handed at once, after a yes to each; what they have done is put into words."""
+    await talker.say("m1", "have it written down and kept", delegates=list(AGENTS))
+    await talker.approve()
+    await talker.reply("m1")
+
+
+AGENTS = {"writer": {"domain": "ledger", "allow": ["entry_add"]}, "keeper": {"domain": "notes", "allow": ["note_put"]}}
+HANDS_ON = {"profile": {"allowed_handoff_targets": list(AGENTS), "allowed_handoff_modes": ["direct", "delegate", "fanout-fanin"]}}
 TALKS: dict[str, Talk] = {
     talk.name: talk
     for talk in (
@@ -338,6 +358,19 @@ TALKS: dict[str, Talk] = {
         Talk(name="question expired", play=expired, policy=PATIENT, comes_to={"m1": ("new_request", False)}),
         Talk(name="workflow approved", play=approved, templates=LEDGER, comes_to={"m1": ("new_request", True)}),
         Talk(name="workflow undone", play=undone, templates=LEDGER, comes_to={"m1": ("new_request", False)}),
+        Talk(
+            name="agent chain",
+            play=chained,
+            policy={**PATIENT, "router": {"ask": "local"}},
+            comes_to={"m1": ("new_request", True)},
+        ),
+        Talk(
+            name="handed to two agents",
+            play=handed_on,
+            policy={**PATIENT, **HANDS_ON},
+            cards=AGENTS,
+            comes_to={"m1": ("new_request", True)},
+        ),
         Talk(name="granted", play=granted, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", True)}),
         Talk(name="proposed anew", play=proposed, policy=PATIENT, comes_to={"m1": ("new_request", True)}),
         Talk(name="pinned", play=pinned, policy=PATIENT, comes_to={"m1": ("new_request", True), "m2": ("new_request", False)}),

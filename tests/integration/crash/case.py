@@ -29,6 +29,7 @@ from tests.shapes import talks
 from tests.shapes.catalogue import KILLERS, SHAPES, Shape, play
 from tests.shapes.client import Client, Diary
 from tests.shapes.flows import SHAPE_KINDS
+from tests.shapes.handoffs import write_cards
 from tests.shapes.house import HeldModel, MovableClock, build_house
 from tests.shapes.ledger import Ledger, ledger_verbs
 from tests.shapes.moments import Moments
@@ -104,11 +105,18 @@ def _house(shape: Shape | Talk | Chore, ledger: Ledger) -> Ordain:
         case Shape():
             return build_house(unused, ledger, script=shape.script)
         case Talk():
-            home = Path(tempfile.mkdtemp()) if shape.templates else unused
-            write_templates(home, shape.templates)
+            home = Path(tempfile.mkdtemp()) if shape.templates or shape.cards else unused
+            write_files(home, shape)
             return make_ordain(talk_settings(home, shape.policy), Puppet(SCRIPT), verbs=verbs, memory=False)
         case Chore():
             return make_ordain(talk_settings(unused, POLICY), Puppet(SCRIPT), verbs=verbs, kinds=SHAPE_KINDS, memory=False)
+
+
+def write_files(home: Path, talk: Talk) -> None:
+    """What the data folder of a conversation holds beforehand."""
+    write_templates(home, talk.templates)
+    if talk.cards:
+        write_cards(home, talk.cards)
 
 
 def run_case(case: Case, folder: Path, house: Ordain, ledger: Ledger) -> dict[str, Any]:
@@ -178,7 +186,7 @@ async def _boot(case: Case, folder: Path, house: Ordain, ledger: Ledger, moments
     vars(app)["SqliteStore"] = WatchedStore
     house.settings = house.settings.model_copy(update={"home": folder})
     if isinstance(shape, Talk):
-        write_templates(folder, shape.templates)
+        write_files(folder, shape)
     house._extras = app.Extras(**{**_fields(house._extras), "store": app.StoreOptions(holder="crash", threaded=case.threaded)})
     model = house.models["default"]
     assert isinstance(model, HeldModel | Puppet)

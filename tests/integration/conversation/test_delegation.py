@@ -11,7 +11,7 @@ import pytest
 from ordain.contracts.approvals import Subject
 from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
-from ordain.testing import ModelScript, says
+from ordain.testing import ModelScript, call, finish, says
 from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
 from tests.shapes.talk import House
 from tests.shapes.workflows import Desk, template, write_templates
@@ -115,6 +115,30 @@ async def test_the_template_that_hands_a_task_on_works(tmp_path: Path) -> None:
         refused = await one.say("please do", workflow={"template": "delegate_to_agent", "args": {"agent": "nobody", "task": "x"}})
         assert refused.reply is not None
         assert "(unknown_agent)" in refused.reply.narrative
+
+
+async def test_a_workflow_is_as_ok_as_the_acts_of_whom_it_hands_work_to(tmp_path: Path) -> None:
+    """Its specialist's only tool fails, and it says that all is sent: the turn is partial, as it is where the agent is named itself.
+
+    B-34 "`ok=true` only if all required steps succeeded."
+    FAIL-04 "never a silent fallback claiming success"
+    """
+    script = (
+        ModelScript().on("planner", call("break_off", text="tea"), role="clerk", index=0).on("planner", finish("All sent."), role="clerk")
+    )
+    one, desk = house(tmp_path, script)
+    write_cards(tmp_path, {"clerk": {"domain": "notes", "allow": ["break_off"]}})
+    hints: list[dict[str, Any]] = [
+        {"delegates": ["clerk"]},
+        {"workflow": {"template": "delegate_to_agent", "args": {"agent": "clerk", "task": "Send it."}}},
+    ]
+    async with one:
+        for hint in hints:
+            answer = await one.say("have it sent", **hint)
+            assert answer.reply is not None
+            assert (answer.reply.ok, answer.reply.verdict, desk.did) == (False, "partial", []), answer.reply.header
+            assert one.status(answer.run_id) is Status.FAILED
+        lawful(one)
 
 
 PLAN = {"steps": [{"agent": "clerk", "reason": "notes"}, {"agent": "babbler", "reason": "talk"}], "confidence": 0.9}

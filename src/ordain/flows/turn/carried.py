@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,6 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.cortex import ExecutionStep
-from ordain.contracts.verdict import RunVerdict
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, InConversation, act
@@ -21,19 +20,11 @@ from ordain.flows.context import FlowContext
 from ordain.flows.observations import error_of
 from ordain.flows.steps.chain import ChainAsked, enter_chain, pack_tools
 from ordain.flows.turn.execution_plan import execution_plan
+from ordain.flows.turn.judged import judged
 from ordain.flows.turn.request import TurnOutput
 from ordain.rules.acts import Act
 from ordain.rules.entry import Entered
 from ordain.rules.route import Path, Routed
-from ordain.rules.verdict import VERDICT, Judged, VerdictFacts, VerdictInputs
-
-CODES: Mapping[RunVerdict, str] = {
-    RunVerdict.UNKNOWN: "outcome_unknown",
-    RunVerdict.PARTIAL: "partial",
-    RunVerdict.NO_TOOL: "no_tool_succeeded",
-    RunVerdict.NOTHING: "nothing_done",
-}
-"""The code with which a turn with tools ends whose verdict is not ok."""
 
 
 class PlannedWork(Struct, frozen=True, kw_only=True):
@@ -80,11 +71,7 @@ async def carry(context: FlowContext, work: PlannedWork, told: TurnOutput, talk:
     if came.answer is None:
         return failed(told, came.error["code"], came.error["message"])
     told = msgspec.structs.replace(told, narrative=came.answer["content"], structured=came.answer["structured"])
-    judged = _judged(context, work, came.acted)
-    if (code := CODES.get(judged.verdict)) is None:
-        return msgspec.structs.replace(told, ok=True)
-    message = f"failed: {', '.join(judged.verbs)}" if judged.verbs else str(judged.verdict)
-    return msgspec.structs.replace(told, error={"code": code, "message": message})
+    return judged(context, told, came.acted.below, (*work.refs, came.acted.seq), work.acts)
 
 
 async def _chain(context: FlowContext, work: PlannedWork, routed: Routed, talk: InConversation) -> _Came:
@@ -133,14 +120,6 @@ def _with_steps(told: TurnOutput, acted: Acted, ran: tuple[str, ...], planned: t
         return told
     ran = tuple(name for name in planned if name in ran or (name.startswith(f"{CHAIN_VERB}/") and CHAIN_VERB in executed))
     return msgspec.structs.replace(told, plan=ran, skipped=tuple(name for name in told.skipped if name not in ran))
-
-
-def _judged(context: FlowContext, work: PlannedWork, acted: Acted) -> Judged:
-    """The verdict on all that was done for the turn, as its header will have it."""
-    below = acted.below
-    acts = (*work.acts, *(() if below is None else below.acts))
-    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
-    return context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), (*work.refs, acted.seq)).outcome
 
 
 def names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:

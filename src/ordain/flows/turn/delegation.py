@@ -18,21 +18,21 @@ from ordain.contracts.roster import ROSTER_VERB, agents_with_substitutes
 from ordain.effects.calls import Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Join, Spawn
 from ordain.effects.results import ModelAnswer, VerbReturned
-from ordain.flows.act import Acted, act
+from ordain.flows.act import act
 from ordain.flows.ask import ask
 from ordain.flows.commission import MessageFacts
 from ordain.flows.context import FlowContext
 from ordain.flows.findings import SYNTHESIS_KIND, StepFinding, SynthesisInput, SynthesisOutput, listed
 from ordain.flows.observations import error_of
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.turn.carried import CODES, failed
+from ordain.flows.turn.carried import failed
+from ordain.flows.turn.judged import judged
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, agents_offered, offered
 from ordain.flows.turn.workflow import Suggestion, refusal, suggested_by_sender, with_expansion
 from ordain.journal.records import raw
 from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome
 from ordain.rules.proposals import Parsed
-from ordain.rules.verdict import VERDICT, VerdictFacts, VerdictInputs
 from ordain.rules.workflow import WORKFLOW, DelegatesSuggested, Expanded, NothingSuggested, SuggestedBy, WorkflowFacts, WorkflowInputs
 
 HANDED_ON = frozenset({TurnOutcome.DELEGATE, TurnOutcome.FAN_OUT})
@@ -134,19 +134,7 @@ async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput,
     structured: dict[str, Any] = acted.result.output["structured"]
     findings = msgspec.convert(structured["results"], tuple[StepFinding, ...])
     told = msgspec.structs.replace(told, narrative=await _in_words(context, words, findings), structured=structured)
-    return _judged(context, acted, told)
-
-
-def _judged(context: FlowContext, acted: Acted, told: TurnOutput) -> TurnOutput:
-    """By the acts, as the header will have it; no word of a synthesis counts (B-34)."""
-    below = acted.below
-    acts = () if below is None else below.acts
-    facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
-    judged = context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), (acted.seq,)).outcome
-    if (code := CODES.get(judged.verdict)) is None:
-        return msgspec.structs.replace(told, ok=True)
-    message = f"failed: {', '.join(judged.verbs)}" if judged.verbs else str(judged.verdict)
-    return msgspec.structs.replace(told, error={"code": code, "message": message})
+    return judged(context, told, acted.below, (acted.seq,))
 
 
 async def _in_words(context: FlowContext, request: str, findings: tuple[StepFinding, ...]) -> str:

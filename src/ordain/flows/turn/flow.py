@@ -32,7 +32,7 @@ from ordain.flows.turn.delegation import hand_to, heading_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
-from ordain.flows.turn.workflow import carry_out
+from ordain.flows.turn.workflow import carry_out_judged
 from ordain.flows.values import advice_bytes
 from ordain.ports.effects import Interrupted
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
@@ -107,7 +107,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         return failed(told, heading.chosen.code, heading.why_not)
     told = msgspec.structs.replace(told, outcome=str(heading.chosen.outcome))
     if heading.chosen.outcome in WORKFLOWS and heading.suggestion is not None:
-        told, error = await carry_out(context, heading.suggestion, told)
+        told, error = await carry_out_judged(context, heading.suggestion, told)
         return told if error is None else failed(told, error["code"], error["message"])
     if heading.chosen.outcome is not TurnOutcome.DIRECT:
         return await hand_to(context, heading.agents, given, told)

@@ -15,6 +15,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.kind import FailedStep
 from ordain.flows.observations import as_text
 from ordain.flows.steps.trace import proposal_of
+from ordain.flows.turn.judged import judged
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import WORKFLOW_PROMPT, offered
 from ordain.flows.workflow_run import CANCELLED, WORKFLOW_KIND, WorkflowInput, WorkflowOutput
@@ -116,7 +117,24 @@ def refusal(refused: OutcomeRefused, suggestion: Suggestion | None) -> str:
 
 
 async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutput) -> tuple[TurnOutput, dict[str, str] | None]:
-    """The workflow as a child run with its verbs alone; gives the turn's output so far, and the error where it was not done."""
+    """The workflow as a child run with its verbs alone; gives the turn's output so far, and the error where it was not done.
+
+    It is done where each of its steps was, whatever failed below one (turn@6).
+    """
+    told, error, _ = await _carried_out(context, suggestion, told)
+    return told, error
+
+
+async def carry_out_judged(context: FlowContext, suggestion: Suggestion, told: TurnOutput) -> tuple[TurnOutput, dict[str, str] | None]:
+    """The same; where each of its steps was done, by what was done below them as well."""
+    told, error, ended = await _carried_out(context, suggestion, told)
+    return (told, error) if error is not None or ended is None else (judged(context, told, ended.header, (ended.seq,)), None)
+
+
+async def _carried_out(
+    context: FlowContext, suggestion: Suggestion, told: TurnOutput
+) -> tuple[TurnOutput, dict[str, str] | None, AnyEnded | None]:
+    """What became of the turn, the error where it was not done, and how the workflow's run ended, where it did."""
     verbs = context.catalog.reach_of(suggestion.template)
     spawn: Spawn[WorkflowOutput] = Spawn(
         flow=WORKFLOW_KIND,
@@ -129,10 +147,10 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
     try:
         (ended,) = await context.fx.children((spawn,), Join(deadline=context.hard))
     except Interrupted as interrupted:
-        return told, _stopped(suggestion.template, interrupted)
+        return told, _stopped(suggestion.template, interrupted), None
     output = _output(ended)
     if output is None:
-        return _endless(suggestion.template, ended, told)
+        return *_endless(suggestion.template, ended, told), ended
     ran = tuple(f"{step.order}:{step.step_name}" for step in output.steps if not step.skipped)
     told = msgspec.structs.replace(
         told,
@@ -143,9 +161,9 @@ async def carry_out(context: FlowContext, suggestion: Suggestion, told: TurnOutp
         failed=None if output.failed is None else msgspec.structs.replace(output.failed, workflow=ended.child),
     )
     if not output.ok:
-        return told, {"code": output.error, "message": output.message}
+        return told, {"code": output.error, "message": output.message}, ended
     narrative = as_text(output.output) if output.output else f"Workflow {output.template} is done."
-    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output.output), None
+    return msgspec.structs.replace(told, ok=True, narrative=narrative, structured=output.output), None, ended
 
 
 def _stopped(template: str, interrupted: Interrupted) -> dict[str, str]:

@@ -19,7 +19,7 @@ from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
 from ordain.flows.steps.chain import pack_tools
-from ordain.flows.turn.carried import CODES
+from ordain.flows.turn.judged import CODES
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND

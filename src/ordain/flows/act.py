@@ -255,15 +255,23 @@ async def carry_out_all(
 ) -> tuple[Acted, ...]:
     """Carry out these of the calls (None: all) in one join, in their order, and give each what it came to; ``later`` more are to have a share of what is left.
 
-    ``talk`` is what they get beside their arguments.
+    ``talk`` is what they get beside their arguments. What no verb call or no run is left for by then is refused, and the others run.
     """
     chosen = cleared.calls if numbers is None else tuple(cleared.calls[number] for number in numbers)
     going = tuple(one for one in chosen if one.denied is None)
-    done = iter(await _joined(context, going, talk, later=later) if going else ())
+    fitting = going[: context.room()]
+    ended = await _joined(context, fitting, talk, later=later) if fitting else ()
+    done = iter((*ended, *(_left_over(context, one) for one in going[len(fitting) :])))
     return tuple(
         msgspec.structs.replace(next(done), mode=cleared.mode if one.envelope is not None else "") if one.denied is None else one.denied
         for one in chosen
     )
+
+
+def _left_over(context: FlowContext, one: _Cleared) -> Acted:
+    """A call that was allowed and that nothing is left for once those before it were made: the door is asked again, and refuses it."""
+    decision = context.fx.authorize(one.call, context.scope)
+    return msgspec.structs.replace(denied(one.call.verb, decision.reason), asked=call_digest(one.call))
 
 
 async def _joined(context: FlowContext, going: Sequence[_Cleared], talk: InConversation, *, later: int = 0) -> tuple[Acted, ...]:

@@ -41,6 +41,11 @@ class Account(Protocol):
         """What it has spent so far."""
         ...
 
+    @property
+    def runs_left(self) -> int:
+        """How many more runs it may open below it."""
+        ...
+
 
 class TurnKind(Struct, frozen=True, kw_only=True):
     """What a conversation's turn is like, as far as policy routes by it: its budget class, and whether its wording left its path open."""
@@ -156,6 +161,10 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     def left_ms(self) -> int:
         """What is left until the deadline, by the flow's own time."""
         return (self.deadline - self.now()) // 1000
+
+    def room(self) -> int:
+        """How many more calls may be made that each have a run of their own."""
+        return max(0, min(self.account.runs_left, self.account.cap.verb_calls - self.account.spent.verb_calls))
 
     def share(self, parts: int, *, calls: int = 0) -> Spend:
         """An equal part of what is left once ``calls`` more verb calls are made, for each of ``parts`` children."""

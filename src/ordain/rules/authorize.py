@@ -113,6 +113,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
     calls before, where a bound of the scope does. ``handed`` is what rules found of a call that hands work to a card. ``raised`` is the depth that the
     verb declares which the run carries out, where that holds for what it calls, too (FUT-02); 0: it does not.
+    ``no_runs``: the call would be a run of its own, and no more may be opened below this one.
     """
 
     verb: str
@@ -135,6 +136,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls: int = 0
     handed: Handed | None = None
     raised: int = 0
+    no_runs: bool = False
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -164,8 +166,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
     deepest = min(policy.verbs.max_depth, declared) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:
         return Decision(outcome=Deny(), reason=AuthorizeReason.DEPTH)
-    if facts.verb_calls >= facts.cap_verb_calls:
-        return Decision(outcome=Deny(), reason=AuthorizeReason.BUDGET)
+    if facts.verb_calls >= facts.cap_verb_calls or facts.no_runs:
+        return Decision(outcome=Deny("runs" if facts.no_runs else ""), reason=AuthorizeReason.BUDGET)
     if not verb.input.accepts(inputs.args):
         return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
     if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:

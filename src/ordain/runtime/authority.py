@@ -85,6 +85,7 @@ class Authority:
             safety="" if self.held is None else self.held.safety,
             unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
+            no_runs=verb is not None and verb.spec.composite and self.runs_left <= 0,
             raised=catalog.verbs[self._raising].spec.max_recursion_depth if self._raising in catalog.verbs else 0,
             handed=None if catalog.card_of(call.verb) is None else self.handings.handed(digest, catalog),
             **self.consents.facts(digest),

@@ -34,6 +34,7 @@ class AccountView(Struct, frozen=True, eq=False):
     """Implements ``flows.context.Account``: what a flow sees of its run's spending, in copies."""
 
     _copy_of: Callable[[str], Spend]
+    _runs_left: Callable[[], int]
 
     @property
     def cap(self) -> Spend:
@@ -45,10 +46,15 @@ class AccountView(Struct, frozen=True, eq=False):
         """See ``Account.spent``."""
         return self._copy_of("spent")
 
+    @property
+    def runs_left(self) -> int:
+        """See ``Account.runs_left``."""
+        return self._runs_left()
+
 
 def account_view(authority: Authority) -> AccountView:
     """To be read from only: no attribute of it is the authority, or an amount that this counts by."""
-    return AccountView(lambda which: structs.replace(authority.cap if which == "cap" else authority.spent))
+    return AccountView(lambda which: structs.replace(authority.cap if which == "cap" else authority.spent), lambda: authority.runs_left)
 
 
 def _dated(state: RunState) -> Callable[[], datetime]:

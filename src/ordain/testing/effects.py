@@ -52,7 +52,7 @@ class Standing:
     """Under what a scripted run is opened: when, for how long, for whom, in which conversation, and as whose child.
 
     ``child``: another run opened it; ``scope`` and ``allowance`` are then what that one let it have (None: what a root of its kind would
-    get), ``depth`` how many verb calls it is nested in, ``chain`` the cards that its work was handed through. ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
+    get), ``depth`` how many verb calls it is nested in, ``chain`` the cards that its work was handed through, ``runs`` how many it may open below it (None: as a root). ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
     nobody, its principal's grants, or people too, as a session's runs may.
     """
 
@@ -66,6 +66,7 @@ class Standing:
     chain: tuple[str, ...] = ()
     scope: Iterable[str] | None = None
     allowance: Spend | None = None
+    runs: int | None = None
     transcript: TranscriptReader | None = None
     workspace: str = DEFAULT_WORKSPACE
     principal: str = "user:test"
@@ -164,6 +165,8 @@ class ScriptedEffects(Generic[I, O]):
         )
         started = root_run(self.kind, opening, self.catalog).started
         started = structs.replace(started, depth=standing.depth, chain=standing.chain, allowance=standing.allowance or started.allowance)
+        if standing.runs is not None:
+            started = structs.replace(started, runs=standing.runs)
         if standing.scope is not None:
             started = structs.replace(started, grant=CapabilityScope(allowed=tuple(sorted(set(standing.scope)))))
         if standing.child:

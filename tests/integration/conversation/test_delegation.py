@@ -141,6 +141,29 @@ async def test_a_workflow_is_as_ok_as_the_acts_of_whom_it_hands_work_to(tmp_path
         lawful(one)
 
 
+@pytest.mark.parametrize(("calls", "done"), [(1, 0), (2, 1), (3, 2), (4, 2), (9, 2)])
+async def test_a_fan_out_of_which_not_all_fits_is_told_and_faults_nowhere(tmp_path: Path, calls: int, done: int) -> None:
+    """The plan's own call takes one of the turn's verb calls, each handoff another: who is left without is refused by budget, what the others found is kept.
+
+    RTE-12 "failures must not be summarised away"
+    """
+    script = ModelScript().on("planner", finish("Nothing to note."), role="clerk").on("planner", finish("Nothing to send."), role="sender")
+    policy = {**UNASKED, "budget": {"run_verb_calls": calls}}
+    one, _ = house(tmp_path, script, policy)
+    write_cards(tmp_path, {name: {"domain": name, "allow": ["note_*"], "tool_first": "optional"} for name in ("clerk", "sender")})
+    async with one:
+        answer = await one.say("have it noted and sent", delegates=["clerk", "sender"])
+        assert answer.reply is not None
+        assert one.query("SELECT count(*) FROM runs WHERE status = 'faulted'") == [(0,)]
+        assert answer.reply.ok == (done == 2), answer.reply.header
+        assert ("authorize.budget" in (answer.reply.header or "")) == (done < 2)
+        assert [words for words in ("Nothing to note.", "Nothing to send.") if words in answer.reply.narrative] == [
+            "Nothing to note.",
+            "Nothing to send.",
+        ][:done]
+        lawful(one)
+
+
 PLAN = {"steps": [{"agent": "clerk", "reason": "notes"}, {"agent": "babbler", "reason": "talk"}], "confidence": 0.9}
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ordain.contracts.approvals import MayAsk, Subject
 from ordain.effects.calls import Call
@@ -16,6 +18,7 @@ from ordain.flows.act import Acted, VerbPlanInput, act, act_all, carry_out_all, 
 from ordain.flows.context import FlowContext
 from ordain.flows.fan_in import fan_in, handoff_result
 from ordain.flows.shipped import shipped_kinds
+from ordain.rules.spend import Spend
 from ordain.testing import (
     Played,
     ScriptedEffects,
@@ -199,6 +202,46 @@ def test_a_plan_is_cleared_once_and_carried_out_in_waves() -> None:
     assert second.spawns[0].allowance.tokens > first.spawns[0].allowance.tokens
 
 
+AMOUNTS = st.integers(0, 6)
+
+
+@given(
+    allowance=st.builds(Spend, tokens=AMOUNTS, usd_micros=AMOUNTS, model_calls=AMOUNTS, verb_calls=AMOUNTS),
+    runs=AMOUNTS,
+    targets=st.lists(st.sampled_from(["reader", "keeper"]), min_size=1, max_size=6),
+    cut=st.integers(0, 6),
+    spends=st.integers(0, 2),
+)
+def test_whatever_is_left_what_does_not_fit_is_refused(allowance: Spend, runs: int, targets: list[str], cut: int, spends: int) -> None:
+    """A plan in two waves faults with no budget and no number of calls: what fits runs, in its order, and each of the rest is ``budget``.
+
+    A child of the first wave uses up to all that it was given, so that less is left for the second.
+    """
+    calls = [hand_to(target, task=f"Part {number}.") for number, target in enumerate(targets)]
+    waves = [list(range(len(calls)))[:cut], list(range(len(calls)))[cut:]]
+
+    async def run(context: FlowContext, _: Any) -> tuple[Acted, ...]:
+        cleared = await clear(context, calls)
+        first = await carry_out_all(context, cleared, waves[0], later=len(waves[1]))
+        return *first, *await carry_out_all(context, cleared, waves[1])
+
+    kind = kind_of(run, verbs=EVERY)
+    standing = Standing(session="s1", may_ask=MayAsk.PEOPLE, child=True, allowance=allowance, runs=runs)
+    left, runs_left, script, fit = allowance.verb_calls, runs, list[Any](), list[int]()
+    for wave in waves if left and runs else ():  # with nothing at all the door refuses each at once
+        going = wave[: max(0, min(left, runs_left))]
+        share = max(0, left - len(calls) + len(fit)) // max(1, len(calls) - len(fit))
+        used = min(share, spends)
+        fit += going
+        left, runs_left = left - len(going) * (1 + used), runs_left - len(going)
+        if going:
+            script.append(joined(*(msgspec.structs.replace(answer(), spent=Spend(verb_calls=used)) for _ in going)))
+    played = ScriptedEffects(kind, house_of_cards(**NEVER), standing=standing, kinds=shipped_kinds((kind,))).play({}, script)
+    assert played.replayed().equal
+    assert [isinstance(one.result, VerbReturned) for one in played.output] == [number in fit for number in range(len(calls))]
+    assert {one.denied for number, one in enumerate(played.output) if number not in fit} <= {"authorize.budget"}
+
+
 def test_act_hands_on_as_well() -> None:
     """One call of a card's verb goes the same way, and of the conversation nothing goes with it."""
 
@@ -207,9 +250,9 @@ def test_act_hands_on_as_well() -> None:
 
     kind = kind_of(run, verbs=EVERY)
     played = ScriptedEffects(kind, house_of_cards(**NEVER), standing=PEOPLE, kinds=shipped_kinds((kind,))).play({}, [joined(answer())])
-    given = msgspec.json.decode(joins(played)[0].spawns[0].input, type=VerbPlanInput)
-    assert (given.history, given.recalled) == (None, ())
-    assert given.handoff is not None
+    begun = msgspec.json.decode(joins(played)[0].spawns[0].input, type=VerbPlanInput)
+    assert (begun.history, begun.recalled) == (None, ())
+    assert begun.handoff is not None
 
 
 def test_a_leaf_has_no_run_to_be_carried_out_beside_others() -> None:

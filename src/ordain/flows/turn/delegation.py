@@ -138,7 +138,9 @@ async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput,
 
 
 async def _in_words(context: FlowContext, request: str, findings: tuple[StepFinding, ...]) -> str:
-    """What was found as one text; code lists it where no model puts it into words."""
+    """What was found as one text; code lists it where no model puts it into words, or none can be asked any more."""
+    if context.account.runs_left < 1:
+        return listed(findings)
     spawn: Spawn[SynthesisOutput] = Spawn(
         flow=SYNTHESIS_KIND,
         input=raw(SynthesisInput(request=request, findings=findings)),

@@ -160,6 +160,29 @@ def handoff_targets(held: HeldProfile | None, policy: Policy) -> frozenset[str]:
     return named if held is None else named.intersection(held.handoff_targets)
 
 
+def handoff_modes(held: HeldProfile | None, policy: Policy) -> tuple[str, ...]:
+    """How work may be handed on: as policy's own section says, and of that as the profile that holds does."""
+    return tuple(mode for mode in policy.profile.allowed_handoff_modes if held is None or mode in held.handoff_modes)
+
+
+def fanout_most(held: HeldProfile | None, policy: Policy) -> int:
+    """At most how many are at work at once."""
+    most = policy.profile.max_fanout_agents
+    return most if held is None else min(most, held.fanout_agents or most)
+
+
+def taken_away(target: str, mode: str, width: int, held: HeldProfile | None, policy: Policy) -> str | None:
+    """Why what was to be handed to a card, in this way ("": in any) and beside so many, may not be by what holds now; None where it may."""
+    by = "policy" if held is None else f"profile {held.name}"
+    if target not in handoff_targets(held, policy):
+        return f"{AGENT_VERB}{target} is no target any more, by {by}"
+    if not ({mode} if mode else {DELEGATE, FANOUT}).intersection(handoff_modes(held, policy)):
+        return f"work is not handed to {AGENT_VERB}{target} in this way any more, by {by}"
+    if mode == FANOUT and width > fanout_most(held, policy):
+        return f"so many agents are not at work at once any more, by {by}"
+    return None
+
+
 def _refusal(facts: HandoffFacts, ask: HandoffAsk, inputs: HandoffInputs, policy: Policy) -> Decision[HandoffOutcome] | None:
     """Why work is not handed to this one; None where it may be."""
     verb = inputs.catalog.verbs.get(ask.verb)
@@ -190,7 +213,7 @@ def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Ro
     is the default though a fan-out is allowed, nobody is left out: each has its turn.
     """
     own, at_once = policy.profile, max(1, min(facts.width, facts.targets))
-    allowed = [mode for mode in own.allowed_handoff_modes if held is None or mode in held.handoff_modes]
+    allowed = handoff_modes(held, policy)
     if facts.mode and facts.mode not in allowed:
         return None
     fitting = [mode for mode in ((FANOUT, DELEGATE) if at_once > 1 else (DELEGATE,)) if mode in allowed]
@@ -205,8 +228,7 @@ def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Ro
         return _Route(
             mode=mode, targets=1 if cut else facts.targets, diagnostics=(*adjusted, *((Diagnostic.TARGET_ADJUSTED,) if cut else ()))
         )
-    most = own.max_fanout_agents if held is None else min(own.max_fanout_agents, held.fanout_agents or own.max_fanout_agents)
-    width = min(at_once, most)
+    width = min(at_once, fanout_most(held, policy))
     limited = (Diagnostic.FANOUT_LIMITED,) if width < at_once else ()
     return _Route(mode=mode, targets=width if whole else facts.targets, width=width, diagnostics=(*adjusted, *limited))
 

@@ -21,6 +21,7 @@ from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_words import told
 from ordain.runtime.calls import held_now, withdrawn
 from ordain.runtime.entries import spoken
+from ordain.runtime.handed_on import no_target_now
 from ordain.runtime.services import Services
 
 
@@ -48,6 +49,8 @@ async def not_asked(services: Services, run: StoredRun, catalog: Catalog, asked:
     if (card := _card_changed(services.catalogs.current, catalog, asked)) is not None:
         return f"the card {card} is another one now"
     held = await held_now(services, run)
+    if (why := no_target_now(run, services.catalogs.current, asked.calls, held)) is not None:
+        return why
     return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, held, approved=True)) is not None), None)
 
 

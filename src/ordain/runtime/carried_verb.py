@@ -6,17 +6,24 @@ from msgspec import Struct
 
 from ordain.contracts.approvals import Consent
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.handoff import Envelope
 from ordain.effects.calls import Call
+from ordain.flows.act import VerbPlanInput
 from ordain.ports.store import StoredRun
 from ordain.rules.authorize import tier_of
-from ordain.runtime.calls import forbidden, withdrawn
+from ordain.rules.handoff import taken_away
+from ordain.rules.profile import NoProfile
+from ordain.runtime.calls import forbidden, held_now, withdrawn
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
 
 
 class CarriedVerb(Struct, frozen=True, kw_only=True):
-    """What a run carries out: the verb, its exact call where the run's kind says so, and what allowed that: ``consent``, and whether it needed one."""
+    """What a run carries out: the verb, its exact call where the run's kind says so, and what allowed that: ``consent``, and whether it needed one.
+
+    ``handoff`` is the envelope in which work came to it.
+    """
 
     services: Services
     run: StoredRun
@@ -25,6 +32,7 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
     call: Call | None = None
     consent: Consent | None = None
     approved: bool = False
+    handoff: Envelope | None = None
 
     async def withdrawn(self) -> str | None:
         """Why it may not go on any more, or None: what takes a verb, a yes or a profile's leave away reaches what runs already.
@@ -38,9 +46,16 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
             return f"{verb} is switched off: {why}"
         if self.call is None:
             return None
+        if self.handoff is not None and (why := await self._taken_away(self.handoff)) is not None:
+            return why
         if self.catalog.verbs[verb].spec.entry and not self.approved:
             return withdrawn(self.services, self.catalog, self.call)
         return await forbidden(self.services, self.run, self.catalog, self.call, self.consent, approved=self.approved)
+
+    async def _taken_away(self, envelope: Envelope) -> str | None:
+        """Why the work would not be handed on any more, by what policy and profile say now of its target and of the way."""
+        held, policy = await held_now(self.services, self.run), self.services.catalogs.current.policy
+        return None if isinstance(held, NoProfile) else taken_away(envelope.target, envelope.mode, 1, held, policy)
 
 
 def carried_verb(services: Services, run: StoredRun, setup: RunSetup) -> CarriedVerb | None:
@@ -63,4 +78,5 @@ def carried_verb(services: Services, run: StoredRun, setup: RunSetup) -> Carried
         call=call,
         consent=consent,
         approved=consent is not None or needs is not None,
+        handoff=setup.given.handoff if isinstance(setup.given, VerbPlanInput) else None,
     )

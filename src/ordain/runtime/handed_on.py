@@ -1,0 +1,45 @@
+"""Work that was to be handed on, held to what policy and the profile that holds now say of targets and ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ordain.contracts.catalog import Catalog
+from ordain.effects.calls import Call
+from ordain.journal.codec import decode
+from ordain.journal.digests import call_digest
+from ordain.journal.records import DecisionBody, RecordKind
+from ordain.ports.store import StoredRun
+from ordain.rules.handoff import HANDOFF, HandoffAllowed, HandoffOutcome, taken_away
+from ordain.rules.profile import HeldProfile
+
+_OUTCOME: msgspec.json.Decoder[HandoffOutcome] = msgspec.json.Decoder(HandoffOutcome)
+
+
+def no_target_now(run: StoredRun, current: Catalog, calls: Sequence[Call], held: object) -> str | None:
+    """Why one of a run's calls would not hand its work on any more: the first found; None where all would. ``held`` is the profile that holds now.
+
+    The way, and how many at once, are those of the run's decision on record; where there is none yet, any.
+    """
+    profile = held if isinstance(held, HeldProfile) else None
+    for call in calls:
+        if (card := current.card_of(call.verb)) is not None:
+            mode, width = _way(run, call)
+            if (why := taken_away(card.name, mode, width, profile, current.policy)) is not None:
+                return why
+    return None
+
+
+def _way(run: StoredRun, call: Call) -> tuple[str, int]:
+    """How a run decided, the latest time, to hand a call's work on, and beside how many."""
+    digest = call_digest(call)
+    for record in reversed(run.records):
+        if record.kind is RecordKind.DECISION and record.name == HANDOFF.name and record.body is not None:
+            body = decode(record)
+            outcome = _OUTCOME.decode(body.outcome) if isinstance(body, DecisionBody) else None
+            for envelope in outcome.envelopes if isinstance(outcome, HandoffAllowed) else ():
+                if envelope.payload is not None and envelope.payload.digest == digest:
+                    return envelope.mode, outcome.width if isinstance(outcome, HandoffAllowed) else 1
+    return "", 1

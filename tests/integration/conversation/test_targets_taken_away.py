@@ -1,0 +1,102 @@
+"""A target, a way or a fan-out that the pinned profile takes away after work was to be handed on so: it is not handed on any more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.errors import Conflict
+from ordain.rules.approve import ApprovalState
+from ordain.runtime.approvals import ApproverWord
+from ordain.testing import ModelScript, call, finish
+from tests.integration.conversation.test_profiles import SESSION, all_replay_equal, pin, put
+from tests.shapes.handoffs import POLICY, UNASKED, write_cards
+from tests.shapes.lines import Held, script_of
+from tests.shapes.talk import WORKSPACE, House, Puppet
+from tests.shapes.workflows import Desk
+
+WIDE: dict[str, Any] = {
+    "allowedHandoffTargets": ["clerk", "sender", "babbler"],
+    "allowedHandoffModes": ["delegate", "fanout-fanin"],
+    "defaultHandoffMode": "fanout-fanin",
+    "maxFanoutAgents": 3,
+}
+ONE, TWO = ["clerk"], ["clerk", "sender"]
+TAKEN: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "target": (ONE, {"allowedHandoffTargets": ["sender"]}),
+    "every target": (ONE, {"allowedHandoffTargets": []}),
+    "mode": (ONE, {"allowedHandoffModes": ["direct"], "defaultHandoffMode": "direct"}),
+    "one target of two": (TWO, {"allowedHandoffTargets": ["clerk"]}),
+    "mode of two": (TWO, {"allowedHandoffModes": ["delegate"], "defaultHandoffMode": "delegate"}),
+    "skill": (ONE, {"skills": ["note_*"]}),
+}
+AT_ONCE: tuple[list[str], dict[str, Any]] = ([*TWO, "babbler"], {"maxFanoutAgents": 2})
+
+
+def script() -> ModelScript:
+    """Specialists of which each would leave something behind."""
+    made = ModelScript()
+    for name in TWO:
+        made = made.on("planner", call("note_down", text=name), role=name, index=0).on("planner", finish("Noted."), role=name)
+    return made
+
+
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("taken", [*TAKEN, "so many at once"])
+async def test_a_yes_to_what_a_profile_has_taken_away_is_stale(tmp_path: Path, taken: str, *, moved: bool) -> None:
+    """Whether the profile is written otherwise or the session pinned to another: the approval says so, is withdrawn, and nothing is handed on.
+
+    RTE-10 "Code enforces capability scope, tool allowlists, delegated skill-forwarding limits."
+    """
+    write_cards(tmp_path)
+    desk = Desk()
+    agents, tighter = AT_ONCE if taken == "so many at once" else TAKEN[taken]
+    async with House(tmp_path, script=script(), policy=POLICY, verbs=desk.verbs) as house:
+        await put(house, "profile", "p", WIDE)
+        await pin(house, SESSION, "p")
+        sent = await house.send("have it noted", delegates=agents)
+        await house.quiet()
+        approvals = house.ordain.runtime.approvals
+        (view,) = await approvals.listed(WORKSPACE)
+        assert not view.void
+        await put(house, "profile", "q" if moved else "p", {**WIDE, **tighter})
+        await pin(house, SESSION, "q" if moved else "p")
+        assert (await approvals.one(WORKSPACE, view.row.id)).void
+        with pytest.raises(Conflict) as refused:
+            await approvals.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), "local:ben")
+        assert refused.value.code == "approval_stale"
+        answer = await house.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, desk.did) == (False, [])
+        assert (await approvals.one(WORKSPACE, view.row.id)).row.state == ApprovalState.WITHDRAWN
+        assert house.query("SELECT count(*) FROM runs WHERE flow = 'handoff'") == [(0,)]
+        assert await all_replay_equal(house)
+
+
+@pytest.mark.parametrize("taken", TAKEN)
+async def test_what_is_at_work_for_what_was_taken_away_does_nothing_more(tmp_path: Path, taken: str) -> None:
+    """Where nobody is asked, it is held to the profile of the moment as each of its calls goes out.
+
+    HND-04 "Least privilege by default"
+    """
+    write_cards(tmp_path)
+    desk, (agents, tighter) = Desk(), TAKEN[taken]
+    lines = script().lines
+    puppet = Puppet(script_of(*(Held(purpose="planner", index=0, role=name) for name in agents), *lines))
+    async with House(tmp_path, puppet=puppet, policy=UNASKED, verbs=desk.verbs) as house:
+        await put(house, "profile", "p", WIDE)
+        await pin(house, SESSION, "p")
+        sent = await house.send("have it noted", delegates=agents)
+        await house.quiet()
+        await put(house, "profile", "p", {**WIDE, **tighter})
+        puppet.let_go()
+        answer = await house.told(sent)
+        assert answer.reply is not None
+        assert not answer.reply.ok
+        assert "withdrawn" in json.dumps(answer.reply.header)
+        gone = ["sender"] if taken == "one target of two" else agents
+        assert [text for _, text in desk.did if text in gone] == []
+        assert await all_replay_equal(house)

@@ -1,7 +1,8 @@
 """Rule ``recourse``: what is done about a step of a plan that failed (B-16, C6)?
 
 What may pass by itself is tried again, later each time. Else the card's fallback agent takes it, once, then ``general_agent``, then it has failed; nobody takes it
-twice. Nothing of this where a person said no, where nobody knows what happened, or where something beyond reads was done already: it would be done again.
+twice. Nothing of this where a person said no, to the handoff or to anything below it, where nobody knows what happened, or where something beyond reads was
+done already: it would be done again.
 """
 
 from __future__ import annotations

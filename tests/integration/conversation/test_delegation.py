@@ -11,7 +11,7 @@ import pytest
 from ordain.contracts.approvals import Subject
 from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
-from ordain.testing import ModelScript, call, finish, says
+from ordain.testing import ModelScript, call, fails, finish, says
 from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
 from tests.shapes.talk import House
 from tests.shapes.workflows import Desk, template, write_templates
@@ -138,6 +138,30 @@ async def test_a_workflow_is_as_ok_as_the_acts_of_whom_it_hands_work_to(tmp_path
             assert answer.reply is not None
             assert (answer.reply.ok, answer.reply.verdict, desk.did) == (False, "partial", []), answer.reply.header
             assert one.status(answer.run_id) is Status.FAILED
+        lawful(one)
+
+
+@pytest.mark.parametrize("after", [says("I was not allowed to."), fails("server_error"), fails("timed_out")])
+async def test_a_no_below_a_step_is_asked_for_by_nobody_else(tmp_path: Path, after: Any) -> None:
+    """Whatever the specialist makes of it, or whatever becomes of its model: the step ends as not approved, neither tried again nor taken by its fallback agent.
+
+    B-16 "`fallback_agent` used once on agent failure/unavailability"
+    """
+    script = ModelScript()
+    for name in ("clerk", "sender", "general_agent"):
+        script = script.on("planner", call("send_out", text="tea"), role=name, index=0).on("planner", after, role=name)
+    one, desk = house(tmp_path, script)
+    write_cards(tmp_path, {"clerk": {"domain": "mail", "allow": ["send_out"], "fallback_agent": "sender"}})
+    write_cards(tmp_path, {"sender": {"domain": "post", "allow": ["send_out"]}})
+    async with one:
+        sent = await one.send("have it sent", delegates=["clerk"])
+        await one.quiet()
+        assert await decide(one, approve=False) == [Subject.CALL]
+        answer = await one.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, desk.did, one.query("SELECT count(*) FROM approvals")) == (False, [], [(1,)])
+        assert one.query("SELECT count(*) FROM runs WHERE flow = 'handoff'") == [(1,)]
+        assert "not_approved" in (answer.reply.narrative or "")
         lawful(one)
 
 

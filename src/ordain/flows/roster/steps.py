@@ -18,6 +18,7 @@ from ordain.flows.findings import StepFinding
 from ordain.flows.observations import error_of
 from ordain.flows.roster.request import RosterArgs
 from ordain.rules.acts import ActEnd
+from ordain.rules.authorize import AuthorizeReason
 from ordain.rules.negotiate import AgentProposal
 
 INTENT_CHARS = 500
@@ -25,6 +26,9 @@ SUMMARY_CHARS = 300
 FOUND_CHARS = 8000
 """Most of what one agent found that is handed on to the next, in characters."""
 DONE = frozenset({ActEnd.DONE, ActEnd.QUOTED})
+SAID_NO = AuthorizeReason.NOT_APPROVED.value
+NOES = frozenset({SAID_NO, "approval_denied"})
+"""How a person's no to a call, or to a workflow, stands in a header."""
 
 
 def call_of(args: RosterArgs, record: StepRecord, agent: str, reason: WhyHanded) -> Call:
@@ -51,12 +55,16 @@ def fallback_of(catalog: Catalog, agent: str) -> str:
 
 
 def finding_of(record: StepRecord, acted: Acted) -> StepFinding:
-    """What the agent gave back, or why it gave nothing; one that passes has nothing to say."""
+    """What the agent gave back, or why it gave nothing; one that passes has nothing to say. A person's no below it is why, whatever came of it there."""
     agent = acted.verb.removeprefix(AGENT_VERB)
     if isinstance(acted.result, VerbReturned):
         found: dict[str, Any] = msgspec.to_builtins(msgspec.convert(acted.result.output, HandoffResult).output_payload or {})
         return StepFinding(index=record.index, agent=agent, content=found.get("content", ""), structured=found.get("structured", {}))
     error = error_of(acted)
+    if said_no(acted):
+        return StepFinding(
+            index=record.index, agent=agent, error=SAID_NO, message=f"somebody said no to what it asked for; {error['message']}"
+        )
     return StepFinding(index=record.index, agent=agent, error=acted.denied or error["code"], message=error["message"])
 
 
@@ -64,6 +72,11 @@ def tools_of(catalog: Catalog, acted: Acted) -> tuple[str, ...]:
     """The verbs that succeeded below a handoff, each once; handoffs themselves are none."""
     acts = () if acted.below is None else acted.below.acts
     return tuple(dict.fromkeys(act.verb for act in acts if act.end in DONE and catalog.card_of(act.verb) is None))
+
+
+def said_no(acted: Acted) -> bool:
+    """Whether a person said no to anything below a handoff."""
+    return acted.below is not None and any(line.reason in NOES for line in acted.below.lines)
 
 
 def did_something(acted: Acted) -> bool:

@@ -11,11 +11,12 @@ from typing import Any
 
 from ordain.contracts.verbs import ArgumentRole, Retry, Trust
 from ordain.ports.model import ModelRequest
-from ordain.testing import ModelScript, Proposal, call, finish
+from ordain.testing import ModelScript, Proposal, call, finish, routes, says
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from tests.replay.recorded_words import WORDS
+from tests.shapes.council import judgement, verdict
 from tests.shapes.ledger import Ledger, Receipt, ledger_verbs
-from tests.shapes.lines import script_of, words
+from tests.shapes.lines import about, script_of, words
 from tests.shapes.talk import House, Puppet
 
 PLENTY = 1_000_000_000
@@ -28,6 +29,7 @@ POLICY: dict[str, dict[str, Any]] = {
     "breaker": {"rest_max_s": 0},
     "budget": {"day_tokens": PLENTY, "session": {"tokens": PLENTY}, "agent": {"tokens": PLENTY, "per": "day"}},
     "verbs": {"retry_wait_max_ms": 600_000},
+    "council": {"round_timeout_seconds": 600, "llm_timeout_seconds": 300},
 }
 LATER_S = 120
 """Delay that the provider and a verb name: long enough for a process to be killed meanwhile."""
@@ -65,6 +67,7 @@ STEPS: dict[str, list[Proposal]] = {
     "hang it down": [call("entry_add", text="hang: added by an agent"), finish("added")],
     "hang it up": [call("entry_add", text="hang: added before the stop"), finish("added")],
     "evaluate": [call("math.evaluate", expression="2 + 2"), finish("4")],
+    "have it planned": [call("roster_runtime", text="let the patient roster plan"), finish("it is planned")],
 }
 """What a planner proposes, by words of the message or the goal."""
 
@@ -75,7 +78,17 @@ def _step(request: ModelRequest) -> Proposal | None:
     return steps[request.index] if request.index < len(steps) else None
 
 
-SCRIPT = script_of(ModelScript().on("planner", _step).on("verb", FACTS, verb="extract_facts"), WORDS)
+COMPANY = (
+    ModelScript()
+    .on("router", routes("agent_chain", confidence=1.0), when=about("in a chain"))
+    .on("seat", {"text": "I think so."})
+    .on("chair", judgement())
+    .on("auditor", verdict())
+    .on("roster", {"steps": [{"agent": "creative_agent", "reason": "style"}], "confidence": 0.9})
+    .on("synthesis", says("They have found it."))
+)
+"""What several models say to each other."""
+SCRIPT = script_of(ModelScript().on("planner", _step).on("verb", FACTS, verb="extract_facts"), WORDS, COMPANY)
 
 
 def wording(request: ModelRequest) -> str:

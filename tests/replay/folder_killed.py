@@ -21,6 +21,7 @@ from typing import Any
 
 from msgspec import structs
 
+from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import VerbRequest
@@ -39,6 +40,8 @@ from tests.shapes.workflows import LEDGER, write_templates
 
 AGENT = {"mode": "agent"}
 CASE = "folder"
+SEATS = 4
+"""How many seats a council has, as shipped."""
 SAID = {"location": "Lisbon", "date_time": "next Tuesday", "yes_no": "yes", "freeform": "a green one made of wood", "choice": "B"}
 """What is said to an open question, by the kind of answer that it expects."""
 
@@ -137,6 +140,29 @@ async def at_approvals(house: House) -> None:
     await house.until("it hangs", lambda: Hanging.hung == before + 1)
 
 
+async def in_company(house: House) -> None:
+    """Runs of the kinds in which several models work: a council's seat and chair, a chain, a roster, an agent who was handed a turn, the words for it; one waits for a yes."""
+    before, desk, creative, opened = (
+        waiting(house),
+        house.ordain.runtime.approvals,
+        ["creative_agent"],
+        "SELECT 1 FROM approvals WHERE state = 'open'",
+    )
+    already = len(house.query(opened))
+    await house.send("let the patient seat think", "seats", mode="council")
+    await house.ordain.runtime.accept(DeliberationRequest(prompt="let the patient chair judge"), PRINCIPAL)
+    await house.send("in a chain let the patient planner work", "chain", **AGENT)
+    await house.send("have it planned", "roster", allowed_verbs=["roster_runtime"], **AGENT)
+    await house.send("let the patient planner put it well", "handed", delegates=creative)
+    await house.send("let the patient synthesis put it well", "worded", delegates=creative)
+    await house.send("put it well", "unhanded", delegates=creative)
+    await house.until("somebody is asked of each", lambda: len(house.query(opened)) == already + 3)
+    for view in await desk.listed(WORKSPACE):
+        if view.row.session in ("handed", "worded"):
+            await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest), PRINCIPAL)
+    await house.until("all are asked", lambda: waiting(house) == before + SEATS + 5)
+
+
 async def in_verbs(house: House) -> None:
     """Runs inside a verb of each kind, of planner, verb, turn and supervisor; one of which was told to stop; and one that waits to try again."""
     before = Hanging.hung
@@ -194,7 +220,7 @@ async def boot(home: Path, ledger: Ledger, number: int) -> None:
             await house.until("it hangs", lambda: Hanging.hung)
             os.kill(os.getpid(), signal.SIGKILL)
         await house.until("it is quarantined", lambda: house.query("SELECT id FROM runs WHERE status = 'quarantined'"))
-        for part in (settled, asking, at_models, at_approvals, in_verbs, last_words):
+        for part in (settled, asking, at_models, at_approvals, in_company, in_verbs, last_words):
             await part(house)
 
 

@@ -71,11 +71,11 @@ def replays(house: House, transcript: TranscriptReader | None = None) -> dict[st
 
 
 async def test_every_flow_of_a_conversation_replays_equal() -> None:
-    """Turn, supervisor, question, status, triage, chat and summary replay byte for byte, and no model is asked for it."""
+    """Turn, supervisor, question, status, triage, a seat, chat and summary replay byte for byte, and no model is asked for it."""
     async with House(script=SCRIPT, policy=POLICY) as house:
         await talked(house)
         flows = {flow for (flow,) in house.query("SELECT DISTINCT flow FROM runs")}
-        assert flows == {"turn", "supervisor", "question", "status", "triage", "verb_plan"}
+        assert flows == {"turn", "supervisor", "question", "status", "triage", "verb_plan", "seat"}
         assert house.query("SELECT count(*) FROM transcript WHERE kind = 'summary'")[0][0]
         asked = len(house.puppet.requests)
         assert all(report.equal and report.settled for report in replays(house).values())

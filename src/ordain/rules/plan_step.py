@@ -68,7 +68,7 @@ def _tells(recorded: Recorded) -> HeaderShare:
     facts, outcome = _FACTS.decode(recorded.facts), _OUTCOME.decode(recorded.outcome)
     to = f"fallback applied: {outcome.agent} instead" if isinstance(outcome, StepGiven) else "nobody"
     mark = "info" if isinstance(outcome, StepGiven) else "fail"
-    what = f"step {facts.step + 1} of {facts.steps}, planned for {facts.agent}: {to}"
+    what = f"plan step {facts.step + 1} of {facts.steps}, planned for {facts.agent}: {to}"
     return HeaderShare(lines=(HeaderLine(mark=mark, what=what, reason=recorded.reason),))
 
 

@@ -119,9 +119,9 @@ def _tells(recorded: Recorded) -> HeaderShare:
     outcome, facts = _OUTCOME.decode(recorded.outcome), _FACTS.decode(recorded.facts)
     match outcome:
         case TryStepAgain(wait_ms=wait_ms):
-            what = f"step {facts.step + 1} again, with {facts.agent}, after {wait_ms} ms"
+            what = f"plan step {facts.step + 1} again, with {facts.agent}, after {wait_ms} ms"
         case HandToFallback(agent=agent):
-            what = f"step {facts.step + 1}, fallback applied: {agent} instead of {facts.agent}"
+            what = f"plan step {facts.step + 1}, fallback applied: {agent} instead of {facts.agent}"
         case StepFails():
             return SILENT
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason, excerpt=facts.code),))

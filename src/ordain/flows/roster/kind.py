@@ -33,7 +33,7 @@ def _line(record: StepRecord, steps: int) -> HeaderLine:
     who = record.executed_agent or "nobody"
     instead = f" instead of {record.planned_agent}" if who != record.planned_agent else ""
     tools = f", tools {', '.join(record.executed_tools)}" if record.executed_tools else ""
-    what = f"step {record.index + 1} of {steps}: {who}{instead}, {record.status}{tools}"
+    what = f"plan step {record.index + 1} of {steps}: {who}{instead}, {record.status}{tools}"
     return HeaderLine(mark=_MARKS.get(record.status, "fail"), what=what, excerpt=record.planned_reason)
 
 

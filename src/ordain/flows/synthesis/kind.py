@@ -42,5 +42,6 @@ SYNTHESIS: Kind[SynthesisInput, SynthesisOutput] = Kind(
     prompts=(SYNTHESIS_PROMPT,),
     header=_header,
     excerpt=_excerpt,
+    only_calls=True,
     judged=True,
 )

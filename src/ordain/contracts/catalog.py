@@ -286,8 +286,13 @@ class Catalog(_Shared):
         return named - denied
 
     def lendable(self, verbs: Iterable[str]) -> frozenset[str]:
-        """These verbs, and where one hands work to a card those that the card is for, and policy's moderation: what a root is granted that may hand work on."""
+        """These verbs, and where one hands work to a card those that the card is for, and policy's moderation: what a root is granted that may hand work on.
+
+        Where one has agents plan and work, it hands work to any of them.
+        """
         asked = frozenset(verbs)
+        if ROSTER_VERB in asked:
+            asked |= {card.verb for card in self.data.cards.values()}
         cards = [card for card in map(self.card_of, asked) if card is not None]
         scores = self.policy.guardrails.moderation
         return asked.union(*map(self.domain_of, cards), {scores} if cards and scores is not None else ())
@@ -335,8 +340,7 @@ class Catalog(_Shared):
     def reach_of(self, workflow: str) -> tuple[str, ...]:
         """The verbs of a template's steps; where one hands work to a card, what that is for; where one has agents plan and work, that of all cards."""
         verbs = self.workflows[workflow].verbs
-        cards = [card.verb for card in self.data.cards.values()] if ROSTER_VERB in verbs else []
-        more = self.lendable((*(verb for verb in verbs if self.card_of(verb) is not None), *cards))
+        more = self.lendable(verb for verb in verbs if verb == ROSTER_VERB or self.card_of(verb) is not None)
         return tuple(dict.fromkeys((*verbs, *sorted(more))))
 
     def missing_of(self, workflow: str) -> tuple[str, ...]:

@@ -60,18 +60,6 @@ def runs_router(face: Face) -> APIRouter:
         except JournalCorrupt as error:
             raise unreadable(run, error) from None
 
-    @router.get("/{run}/tree", **refusing(shown(RunTreeView, example=RUN_TREE), "run_not_found", "run_unreadable", "journal_corrupt"))
-    async def show_tree(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """The runs below a run: what was handed to whom, how far each came, its verdict, and what it cost. At most 200."""
-        stored = (await run_in(runtime, run, workspace)).stored
-        return Json(tree_view(run, await run_tree(runtime.services, stored)))
-
-    @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
-    async def show_journal(run: str, debug: Debug = False, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Everything the run's journal holds, in order; with ``debug`` what it and the runs below it replied, by run."""
-        stored = (await run_in(runtime, run, workspace)).stored
-        return Json(journal_view(stored, await _raw(face, stored) if debug else {}))
-
     @router.get(
         "/{run}/events",
         **refusing(streamed(JournalRecord, "One event per record, then `rest`.", ends=True), "run_not_found", "journal_corrupt"),
@@ -94,7 +82,25 @@ def runs_router(face: Face) -> APIRouter:
             return Response(status_code=204)
         return StreamingResponse(_events(face, run, after), media_type="text/event-stream", headers=STREAM_HEADERS)
 
+    _inside(router, face)
     return router
+
+
+def _inside(router: APIRouter, face: Face) -> None:
+    """What a run consists of: the runs below it, and its journal."""
+    runtime = face.runtime
+
+    @router.get("/{run}/tree", **refusing(shown(RunTreeView, example=RUN_TREE), "run_not_found", "run_unreadable", "journal_corrupt"))
+    async def show_tree(run: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """The runs below a run: what was handed to whom, how far each came, its verdict, and what it cost. At most 200."""
+        stored = (await run_in(runtime, run, workspace)).stored
+        return Json(tree_view(run, await run_tree(runtime.services, stored)))
+
+    @router.get("/{run}/journal", **refusing(shown(Journal, example=RUN_JOURNAL), "run_not_found", "journal_corrupt"))
+    async def show_journal(run: str, debug: Debug = False, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Everything the run's journal holds, in order; with ``debug`` what it and the runs below it replied, by run."""
+        stored = (await run_in(runtime, run, workspace)).stored
+        return Json(journal_view(stored, await _raw(face, stored) if debug else {}))
 
 
 async def _raw(face: Face, stored: StoredRun) -> Mapping[str, str]:

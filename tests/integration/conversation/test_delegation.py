@@ -12,7 +12,7 @@ from ordain.contracts.approvals import Subject
 from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, call, fails, finish, says
-from tests.shapes.handoffs import POLICY, SCRIPT, UNASKED, decide, write_cards
+from tests.shapes.handoffs import CARDS, POLICY, SCRIPT, UNASKED, decide, write_cards
 from tests.shapes.talk import House
 from tests.shapes.workflows import Desk, template, write_templates
 
@@ -52,6 +52,64 @@ async def test_a_delegated_turn_waits_for_one_yes_and_is_done(tmp_path: Path) ->
         assert (answer.reply.ok, desk.did) == (True, [("note_down", "tea")])
         assert answer.reply.narrative == "The clerk has noted it, and the babbler did everything, too."
         assert "agent.clerk" in (answer.reply.header or "")
+        lawful(one)
+
+
+def planned_step(agent: str, confidence: float = 0.9, **more: Any) -> dict[str, Any]:
+    return {"agent": agent, "reason": f"for {agent}", "confidence": confidence, **more}
+
+
+@pytest.mark.parametrize(
+    ("plan", "steps", "ok"),
+    [
+        ({"steps": [planned_step("clerk", tools=["note_down"]), planned_step("clerk")]}, ["clerk completed", "clerk completed"], True),
+        ({"steps": [planned_step("talker", tools=["note_down"])]}, ["talker failed"], False),
+        ({"steps": [planned_step("clerk", 0.4)]}, ["general_agent completed"], True),
+        ({"steps": [planned_step("clerk")], "confidence": 0.5}, ["general_agent completed"], True),
+        ({"agents": ["clerk"]}, ["general_agent completed"], True),
+        ("I would ask the clerk.", ["general_agent completed"], True),
+    ],
+)
+async def test_a_models_plan_is_carried_out_as_far_as_it_holds(tmp_path: Path, plan: Any, steps: list[str], ok: bool) -> None:
+    """In a real house: two steps in their order; a tool that was planned and not used; a step, and a plan, that is unsure; what is no plan at all.
+
+    PLAN-17 "Integration tests: multi-step execution, tool enforcement, confidence fallback, fallback-plan behaviour."
+    PLAN-21 "Full regression suites prove stability;"
+    TST-03 "S4 tests: META-09, PLAN-05, PLAN-11, PLAN-17, PLAN-21."
+    """
+    own = {**UNASKED, "profile": {**UNASKED["profile"], "allowed_handoff_targets": [*CARDS, "talker", "general_agent"]}}
+    sure = finish("It is done, believe me.")
+    script = TOLD.on("roster", plan).on("planner", sure, role="talker").on("planner", finish("Hello."), role="general_agent")
+    write_cards(tmp_path, {**CARDS, "talker": {"domain": "talking", "allow": ["note_*"], "tool_first": "enforced"}})
+    desk = Desk()
+    async with House(tmp_path, script=script, policy=own, verbs=desk.verbs) as one:
+        answer = await one.say("What did the till take in October?", verb="roster_runtime")
+        assert answer.reply is not None
+        assert answer.reply.ok is ok, answer.reply.header
+        told = [line for line in (answer.reply.header or "").splitlines() if "step " in line and " of " in line]
+        for wanted in steps:
+            agent, status = wanted.split()
+            assert any(agent in line and status in line for line in told), answer.reply.header
+        assert ("fallback applied" in (answer.reply.header or "")) == any(wanted.startswith("general") for wanted in steps)
+        lawful(one)
+
+
+async def test_an_agent_turn_may_hand_work_on(tmp_path: Path) -> None:
+    """The card's verb is a tool like any other where the message allows it: the specialist has what its card is for, and the planner itself has not.
+
+    HND-03 "Sub-agents run with explicit capability scope and inherited policy constraints."
+    """
+    asked = call("agent.clerk", task="Note tea.", intent="to have it noted", reason="domain", payload={})
+    script = ModelScript().on("planner", call("note_down", text="coffee"), role="", index=1, when=lambda one: not one.role)
+    script = script.on("planner", asked, index=0, when=lambda one: not one.role)
+    script = script.on("planner", finish("The clerk has noted it."), when=lambda one: not one.role)
+    one, desk = house(tmp_path, script=ModelScript((*script.lines, *SCRIPT.lines)))
+    async with one:
+        answer = await one.say("What did the till take in October?", mode="agent", allowed_verbs=["agent.clerk"])
+        assert answer.reply is not None
+        assert desk.did == [("note_down", "tea")], answer.reply.header
+        assert "step.tool.outside_toolset" in (answer.reply.header or "")
+        assert answer.reply.ok
         lawful(one)
 
 

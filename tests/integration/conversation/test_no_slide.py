@@ -94,7 +94,7 @@ def counselled(action: str = "accept", says: Any = None) -> ModelScript:
 async def test_a_council_turn_begins_with_a_checkpoint() -> None:
     """It enters by its own verb, the supervisor's first move is the council, and its accepted text is the answer.
 
-    EXE-02 "`mode∈{agent,council}` or `extra.supervised` → supervisor path."
+    EXE-02 "Router puts `plan.verb_name` in context; `mode∈{agent,council}` or `extra.supervised` → supervisor path."
     CNC-04 "Council reachable by `mode=council`"
     """
     answer, result = await told(counselled(), mode="council")
@@ -126,15 +126,36 @@ async def test_a_councils_word_is_a_directive(script: ModelScript, ok: bool, cod
     """Each of its words leads where the table says, and text alone nowhere: what is no verdict fails the turn typed.
 
     EXE-08 "Council: `verdict.action` is consumed as an executable directive; `final_text` alone is never the sole signal."
-    EXE-15 "`CouncilResult.verdict.action` → Exec enum `accept_text|revise|delegate_chain|new_round`; branch transitions enforced."
-    EXE-18 "for PlannerReact, AgentChain and Council, "Exec enforces as decision" = Yes."
-    ACH-03 "council `delegate_chain`"
+    EXE-15 "**D council bridge**: `CouncilResult.verdict.action` → Exec enum `accept_text|revise|delegate_chain|new_round`; branch transitions enforced."
+    EXE-18 “Target verdict matrix: for PlannerReact, AgentChain and Council, "Exec enforces as decision" = Yes.”
     """
     answer, result = await told(script, mode="council")
     assert answer.reply is not None
     assert answer.reply.ok is ok
     assert (result.get("error") or {"code": ""})["code"] == code
     assert ok == (("Yes, on Sundays." in answer.reply.narrative) or ("After longer work: yes." in answer.reply.narrative))
+
+
+@pytest.mark.parametrize("mode", ["agent", "council"])
+@pytest.mark.parametrize(
+    ("cause", "policy", "script"),
+    [
+        ("verb pinning", None, counselled().on("planner", finish("42"))),
+        ("weak binding", {"supervisor": {"ask": "brain"}}, counselled("maybe").on("planner", SUM).on("supervisor", PROSE)),
+        ("prose terminalisation", None, counselled(says=PROSE).on("planner", PROSE)),
+    ],
+)
+async def test_each_cause_of_a_slide_into_chat_is_closed(mode: str, cause: str, policy: Any, script: ModelScript) -> None:
+    """A verb that nobody named, a decision that binds nothing, prose where a directive belongs: the turn is entered by its mode's own verb, and answers or fails typed.
+
+    ORC-05 "There is no silent mode switch from agent/council to chat; degeneration causes (verb pinning, weak binding, prose terminalisation) must each have a regression test."
+    """
+    answer, result = await told(script, policy, mode=mode)
+    assert answer.reply is not None
+    assert (result["mode"], result["verb"]) == (mode, f"{mode}_runtime")
+    assert answer.reply.ok == (cause == "verb pinning")
+    assert answer.reply.ok or result["error"]["code"]
+    assert PROSE not in answer.reply.narrative
 
 
 @pytest.mark.parametrize(("hints", "code"), [(["nobody"], "unknown_agent"), (["research_agent", "nobody"], "unknown_agent")])

@@ -154,7 +154,7 @@ async def test_skills_that_are_not_enabled_cannot_be_called() -> None:
         assert {tool["tool_id"] for tool in planner[0].inputs["tools"]} == {"extract_facts"}
         children = house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'started' AND name = 'supervisor'")
         started = json.loads(children[0][0])
-        assert set(started["grant"]["allowed"]) <= {"agent_runtime", "summarize_conversation", "extract_facts"}
+        assert set(started["grant"]["allowed"]) <= {"agent_runtime", "agent_chain", "summarize_conversation", "extract_facts"}
         assert started["profile"]["profile"] == "narrow"
 
 

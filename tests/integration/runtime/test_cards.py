@@ -122,7 +122,7 @@ async def test_an_embedder_hands_work_on(tmp_path: Path) -> None:
         refused = await ordain.delegate("finance_agent", "Write a verse.")
         assert (refused["ok"], refused["error"]["code"]) == (False, "handoff_target_not_allowed")
         refused = await ordain.delegate("nobody", "Write a verse.")
-        assert (refused["ok"], refused["error"]["code"]) == (False, "unknown_verb")
+        assert (refused["ok"], refused["error"]["code"]) == (False, "unknown_agent")
         refused = await ordain.delegate("creative_agent", "Write a verse.", scope=["*"])
         assert (refused["ok"], refused["error"]["code"]) == (False, "envelope_invalid")
 

@@ -111,7 +111,7 @@ def test_a_planner_is_told_five_things_of_each() -> None:
 
 
 def test_each_shipped_agent_is_described_and_has_its_place_taken_as_expected() -> None:
-    """META-09 "every agent has non-empty description and the expected fallback": all five, and the rows of the prompt have every name (META-09 "the prompt includes all agent names")."""
+    """META-09 "Tests: every agent has non-empty description and the expected fallback": all five, and the rows of the prompt have every name (META-09 "the prompt includes all agent names")."""
     rows = [json.loads(line.removeprefix("- ")) for line in agent_rows(shipped_cards().values()).splitlines()]
     assert [row["name"] for row in rows] == sorted(ROWS)
     assert {row["name"]: row["fallback_agent"] for row in rows if row["description"]} == {

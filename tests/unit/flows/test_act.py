@@ -105,7 +105,7 @@ def test_how_a_verb_is_carried_out_is_its_kinds_to_say() -> None:
         assert (spawn.deadline - micros(Standing().at) > 7_000_000) == how.waits
         assert played.replayed().equal
     ways = {name: (how.waits, how.inherits) for name, how in shipped_kinds().carrying.items()}
-    assert {name for name, way in ways.items() if way == (True, True)} == {"supervisor", "question", "agent_chain", "roster"}
+    assert {name for name, way in ways.items() if way == (True, True)} == {"supervisor", "question", "agent_chain", "roster", "subgoal"}
     assert ways["verb_plan"] == (False, False)
 
 

@@ -92,8 +92,7 @@ def test_older_turns_are_labelled_and_granted_by_the_same_facts(one: Commission)
 
 @given(commissions)
 def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
-    """With the verbs that the message names, or those of policy's packs; a plain chat turn has neither, and nothing else is granted beside but what agents need who
-    may be handed the turn.
+    """With the verbs that the message names, or those of policy's packs; a plain chat turn has neither, and beside it only agents who may be handed the turn are granted anything.
 
     ACH-03 "Agent chain is entered only through a validated path"
     """

@@ -84,7 +84,8 @@ def test_an_envelope_has_all_seven_parts() -> None:
     """Each made by code: who, to whom, why, what, with which verbs, under which model policy and budget, and where it belongs.
 
     HND-01 "Every agent handoff is an explicit object; the seven fields a-g are all required."
-    HND-01f "Model policy snapshot and budget context. HND-01g Trace correlation metadata."
+    HND-01a "Source agent id."
+    HND-01b "Target agent id."
     """
     made = envelope(hand_to("reader", priority="high", return_expected=False))
     assert missing_parts(made) == ()
@@ -98,6 +99,35 @@ def test_an_envelope_has_all_seven_parts() -> None:
     assert made.trace is not None
     assert (made.trace.root, made.trace.run, made.trace.depth) == ("t", "r", 1)
     assert (made.priority, made.return_expected) == ("high", False)
+
+
+def test_what_an_envelope_says_of_why_and_of_what() -> None:
+    """Reason and intent are the call's, the payload is the call itself by digest and size, of the type of the card's verb.
+
+    HND-01c "Reason and intent."
+    HND-01d "Typed input payload."
+    """
+    call = hand_to("reader", reason="tools", intent="to compare")
+    made = envelope(call)
+    assert (made.reason, made.intent) == ("tools", "to compare")
+    assert made.payload is not None
+    (ask,) = asks_of((call,))
+    assert (made.payload.type, made.payload.digest, made.payload.size_bytes) == ("agent.reader", ask.digest, ask.size_bytes)
+
+
+def test_what_an_envelope_says_of_models_money_and_place() -> None:
+    """The catalog and lane that hold, the profile by name, an equal share of what is left, and the cards that the work went through.
+
+    HND-01f "Model policy snapshot and budget context."
+    HND-01g "Trace correlation metadata."
+    """
+    made = envelope(hand_to("reader"), held=held(), chain=("keeper",))
+    assert made.models is not None
+    assert (made.models.catalog, made.models.lane, made.models.profile) == (CATALOG.digest, CATALOG.policy.lanes.planner, "p@1 (session)")
+    assert made.budget == HandoffBudget(tokens=1000, usd_micros=500, model_calls=20, verb_calls=9)
+    assert made.trace is not None
+    assert (made.trace.root, made.trace.run, made.trace.depth, made.trace.chain) == ("t", "r", 2, ("keeper",))
+    assert made.source == "keeper"
 
 
 @pytest.mark.parametrize("part", PARTS)

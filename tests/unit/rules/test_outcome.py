@@ -70,8 +70,13 @@ def test_a_refusal_ends_the_turn_or_leaves_it_as_it_was(facts: OutcomeFacts) -> 
     ],
 )
 def test_a_brain_turn_by_what_is_hinted_at(workflow: str, delegates: int, expected: TurnOutcome) -> None:
-    """One outcome for each hint; one target is a delegation, several are a fan-out."""
+    """One outcome for each hint; one target is a delegation, several are a fan-out.
+
+    RTE-02 "The orchestrator deterministically picks exactly one of 5 outcomes: direct response (no tools) · workflow proposal (approval required) · workflow execution (tools) · single-agent delegation · multi-agent fan-out/fan-in."
+    """
     assert outcome_of(OutcomeFacts(mode=ExecMode.BRAIN, workflow=workflow, delegates=delegates)) is expected
+    unasked = OutcomeFacts(mode=ExecMode.BRAIN, workflow="draft_email", expansion=Expansion.UNASKED)
+    assert outcome_of(unasked) is TurnOutcome.WORKFLOW_RUN
 
 
 def test_the_largest_facts_fit() -> None:

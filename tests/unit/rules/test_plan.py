@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ordain
 from ordain.contracts.policy import Policy
-from ordain.contracts.roster import HandoffStrategy
+from ordain.contracts.roster import HandoffStrategy, PlanFault, PlannerPlanPayload, PlannerStepPayload, read_plan
 from ordain.rules.plan import PLAN, PlanFacts, PlanFallback, PlanInputs, PlanMade, PlannedBy, PlanReason, PlanRefused
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
 from tests.shapes.roster_cards import CARDS
 from tests.unit.rules.given import POLICY, decided, json_values, objects
 
+HOUSE = Path(ordain.__file__).parent
 GENERAL_ONLY = {"general_agent": CARDS["general_agent"]}
 WITHOUT_GENERAL = {name: card for name, card in CARDS.items() if name != "general_agent"}
 D15 = {
@@ -120,7 +123,8 @@ def test_the_sources_own_plan_is_followed() -> None:
 def test_a_plan_of_agents_is_refused_by_name(more: dict[str, Any]) -> None:
     """Whatever stands beside it; its content is never executed.
 
-    PLAN-11 "the legacy path (end state: legacy is rejected)"
+    PLAN-08 “Legacy `{"agents":[…]}` was coerced to a single-step plan, note kept as `reason`, `metadata.schema_version="legacy"`.”
+    PLAN-11 "Tests for schema parsing and for the legacy path (end state: legacy is rejected)."
     B-14 "reject, typed reason `legacy_agents_payload`, then PLAN-13 fallback plan"
     """
     decision = by_model({"agents": ["finance_agent"], **more})
@@ -133,7 +137,7 @@ def test_the_plans_gate(confidence: float | None, followed: bool) -> None:
     """Strictly below the threshold the general agent alone takes it; at the threshold, and where nothing is said, the plan is followed.
 
     PLAN-03 "If plan confidence < 0.7: warn and route to `general_agent` only."
-    PLAN-05 "0.5 → fallback; 0.9 → default routing."
+    PLAN-05 "Tests: 0.5 → fallback; 0.9 → default routing."
     """
     value: dict[str, Any] = {"steps": D15["steps"]} | ({} if confidence is None else {"confidence": confidence})
     outcome = by_model(value).outcome
@@ -183,6 +187,33 @@ def test_each_form_that_is_none(value: dict[str, Any], detail: str) -> None:
     """
     decision = by_model(value)
     assert (decision.reason, decision.outcome.detail) == (PlanReason.FAILED, detail)
+
+
+def test_a_payload_has_the_sources_fields_and_defaults() -> None:
+    """What a step and a plan leave out stands there as the sources have it; ``steps`` alone has to be named, which their end state demands.
+
+    PLAN-06 “Typed payload models (`PlannerStepPayload`, `PlannerPlanPayload`). Step payload: `agent` (str, min length 1, required), `reason=""`, `tools=[]`, `fallback_tools=[]`, `confidence=1.0`. Plan payload: `steps=[]`, `metadata={}`, `confidence=1.0`.”
+    PLAN-22 "Responses validated exclusively via the plan payload model; orchestrator executes steps-only plans."
+    """
+    step = PlannerStepPayload(agent="finance_agent")
+    assert step.model_dump() == {"agent": "finance_agent", "reason": "", "tools": [], "fallback_tools": [], "confidence": 1.0}
+    assert PlannerPlanPayload(steps=[]).model_dump() == {"steps": [], "metadata": {}, "confidence": 1.0}
+    assert isinstance(read_plan({}), PlanFault)
+    assert isinstance(read_plan({"steps": [{"agent": "finance_agent"}], "agents": ["finance_agent"]}), PlanFault)
+
+
+def test_there_is_one_parser_and_nothing_of_before() -> None:
+    """The house reads a plan in one place, and of what plans named before knows the word alone, to refuse it.
+
+    PLAN-07 "One parser (`steps`) replaces the older normaliser."
+    PLAN-20 "No legacy model, prompt helper, conditional or telemetry branch exists."
+    META-10 “Phase scoping ("do not touch planner schemas/orchestrator/negotiation" in P1, "do not alter schemas" in P2) only ordered the migration; end state is P5.”
+    """
+    modules = {path.relative_to(HOUSE).as_posix(): path.read_text(encoding="utf-8") for path in HOUSE.rglob("*.py")}
+    reading = sorted(name for name, text in modules.items() if "read_plan(" in text)
+    assert reading == ["contracts/roster.py", "flows/roster/planning.py", "rules/plan.py"]
+    assert [name for name, text in modules.items() if "PlannerPlanPayload.model_validate" in text] == ["contracts/roster.py"]
+    assert sorted(name for name, text in modules.items() if "LEGACY_KEY" in text) == ["contracts/roster.py"]
 
 
 def test_a_plan_too_large_for_a_directive_is_none() -> None:

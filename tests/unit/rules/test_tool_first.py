@@ -99,7 +99,7 @@ SNAPSHOT = ("finance.snapshot",)
 def test_each_reason(made: list[tuple[str, bool]], more: dict[str, Any], reason: ToolFirstReason) -> None:
     """One case of each.
 
-    PLAN-15 "Tool-first policy reads `tools`/`fallback_tools` from the active steps."
+    PLAN-15 "Tool-first policy reads `tools`/`fallback_tools` from the active steps." PLAN-15 "(semantics → C6)"
     """
     assert judged([CalledTool(verb=verb, ok=ok) for verb, ok in made], **more).reason is reason
 

@@ -305,6 +305,7 @@ def test_who_escalates_may_call_what_it_escalates_to_and_no_other_entry(standing
         ("turn", "agent_chain"),
         ("supervisor", "agent_chain"),
         ("council", "agent_chain"),
+        ("planner", "agent_chain"),
     }
 
 

@@ -43,10 +43,10 @@ def look(sessions: Sessions, what: SharedState, **args: Any) -> Any:
 
 
 def test_everything_that_flows_may_read_is_there() -> None:
-    """And nothing else."""
+    """And nothing else; what earlier plans came to is read of the run that asks."""
     made, store = headers()
     port: Any = Sessions()
-    assert set(readers(made, store, port, port, lambda: 0)) == set(SharedState)
+    assert set(readers(made, store, port, port, lambda: 0)) == set(SharedState) - {SharedState.PLANS}
 
 
 @given(st.lists(st.integers(1, 30), unique=True, max_size=8), st.integers(1, 30))

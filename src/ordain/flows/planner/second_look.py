@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.conversation import ExecMode
 from ordain.contracts.council import CouncilDirective, DeliberationRequest
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
@@ -98,7 +99,7 @@ class SecondLooks:
         asked = ChainAsked(
             text=progress.request.goal.description,
             tools=tuple(tool.tool_id for tool in progress.tools),
-            mode="council",
+            mode=ExecMode.COUNCIL,
             max_tokens_reason=max(1, left_reason(progress)),
             max_tokens_answer=max(1, left_answer(progress)),
             timeout_ms=max(1, self._context.left_ms()),

@@ -122,7 +122,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         return failed(told, "recall_failed", recalled.error)
     chain = () if routed.path is Path.DIRECT else tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
     beyond = () if routed.path is Path.DIRECT else (CHAIN_VERB, *chain)
-    context = context.narrowed((verb, context.catalog.policy.history.verb, *entry.tools, *beyond))
+    context = context.narrowed(context.catalog.lendable((verb, context.catalog.policy.history.verb, *entry.tools, *beyond)))
     summed: list[Acted] = []
     history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)

@@ -50,7 +50,8 @@ def _label_4(given: TurnInput | FlatTurnInput) -> Label:
 
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     """What earlier versions were granted, where a model plans the agent chain with the verbs that it may use, and what agents need who may be handed the turn."""
-    message, before, entered = given.message, _grant_6(given, catalog), _entered(given, catalog)
+    message, entered = given.message, _entered(given, catalog)
+    before = CapabilityScope(allowed=tuple(sorted(catalog.lendable(_grant_6(given, catalog).allowed))))
     if before.allowed and message.mode is ExecMode.BRAIN:
         before = CapabilityScope(allowed=tuple(sorted({*before.allowed, *handing(message, catalog)})))
     if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):

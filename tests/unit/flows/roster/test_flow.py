@@ -85,7 +85,8 @@ def handed(played: Played[VerbPlanOutput]) -> list[list[str]]:
 def test_a_plan_is_handed_on_step_by_step() -> None:
     """In order, each as a call of its card's verb with the tools that were planned, and each with its record.
 
-    PLAN-14 "Sequential execution iterates `plan.steps`"
+    PLAN-12 "Orchestrator detects `plan.steps`, maps roster by name, builds the selection from step agents, keeps the active steps for tool enforcement."
+    PLAN-14 "Sequential execution iterates `plan.steps` and applies per-step confidence: <0.7 → `general_agent`."
     PLAN-18 "Each executed step is logged with agent, reason, tools."
     """
     done = header(Act(verb="finance.snapshot", call="c", end=ActEnd.DONE, reads=True))
@@ -110,8 +111,8 @@ def test_the_plan_keeps_what_the_planner_said() -> None:
     """Its answer, its confidence in both places, and the version of its contract.
 
     PLAN-01 "`PlannerPlan` always carries `metadata: dict` and top-level `confidence: float = 1.0`."
-    PLAN-02 "(default 1.0 when missing) is stored on both `plan.metadata["
-    PLAN-10 "Parsed payload is mirrored into the plan object; `raw_response` preserved; schema version propagated"
+    PLAN-02 “Parsed `confidence` (default 1.0 when missing) is stored on both `plan.metadata["confidence"]` and `plan.confidence`.”
+    PLAN-10 "Parsed payload is mirrored into the plan object; `raw_response` preserved; schema version propagated so usage per contract version can be logged."
     """
     kept = structured(roster(plan(step("creative_agent"), confidence=0.92, note="n"), joined(found())))["plan"]
     assert (kept["confidence"], kept["metadata"]["confidence"], kept["metadata"]["note"]) == (0.92, 0.92, "n")
@@ -125,7 +126,7 @@ def test_the_planner_is_told_of_every_agent_and_not_of_agents_arrays() -> None:
     """The prompt lists each card's schema and demands steps.
 
     META-08 "The planner prompt contains a section listing that agent schema."
-    PLAN-09 "demands `steps + metadata`, and explicitly forbids `agents` arrays."
+    PLAN-09 "Prompt prefers, then (end state) demands `steps + metadata`, and explicitly forbids `agents` arrays."
     """
     (request,) = roster(plan(step("creative_agent")), joined(found())).requests
     prompt = f"{request.system}{request.user}"
@@ -152,6 +153,7 @@ def test_the_planner_is_told_of_every_agent_and_not_of_agents_arrays() -> None:
 def test_what_is_no_plan_is_never_followed(said: Any, reason: str) -> None:
     """The general agent alone takes the request, the header says so before anything else, and the plan that is told is not the one that was proposed.
 
+    PLAN-04 "Logs capture confidence and fallback events."
     PLAN-17 "confidence fallback, fallback-plan behaviour"
     B-38 "typed reason, `fallback_applied=true` in metadata, shown in the execution header, original plan never reported as executed"
     """

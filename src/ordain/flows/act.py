@@ -34,6 +34,7 @@ from ordain.rules.decision import Decision
 from ordain.rules.guardrail import GUARDRAIL
 from ordain.rules.handoff import HANDOFF
 from ordain.rules.header import HeaderFacts
+from ordain.rules.route import WorkBounds
 from ordain.rules.spend import Spend
 
 VERB_PLAN = "verb_plan"
@@ -44,7 +45,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
     may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it. ``recalled`` are
-    fragments of memory, material for the answer. ``handoff`` is the envelope in which work comes to a card.
+    fragments of memory, material for the answer. ``handoff`` is the envelope in which work comes to a card, ``bounds`` what the message lets that use.
     """
 
     verb: str
@@ -56,11 +57,12 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     ambiguous: bool = False
     recalled: tuple[dict[str, Any], ...] = ()
     handoff: Envelope | None = None
+    bounds: WorkBounds | None = None
 
 
 def turn_kind(given: VerbPlanInput) -> TurnKind:
     """What the turn is like that a composite verb works for."""
-    return TurnKind(budget_class=given.budget_class, ambiguous=given.ambiguous)
+    return TurnKind(budget_class=given.budget_class, ambiguous=given.ambiguous, bounds=given.bounds)
 
 
 def call_label(given: VerbPlanInput) -> Label:
@@ -301,6 +303,7 @@ def _spawn(context: FlowContext, one: _Cleared, talk: InConversation, share: Spe
         ambiguous=context.turn.ambiguous,
         recalled=talk.recalled,
         handoff=None if envelope is None else carved(envelope, share),
+        bounds=context.turn.bounds,
     )
     scope = context.scope.allowed if how.inherits else ()
     return Spawn(

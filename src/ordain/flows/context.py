@@ -17,6 +17,7 @@ from ordain.effects.effect import Read, SharedState
 from ordain.ports.effects import Effects
 from ordain.rules.lane import LaneChosen
 from ordain.rules.profile import HeldProfile, ProfiledBy
+from ordain.rules.route import WorkBounds
 from ordain.rules.spend import Spend
 
 MICROSECOND = timedelta(microseconds=1)
@@ -48,10 +49,14 @@ class Account(Protocol):
 
 
 class TurnKind(Struct, frozen=True, kw_only=True):
-    """What a conversation's turn is like, as far as policy routes by it: its budget class, and whether its wording left its path open."""
+    """What a conversation's turn is like, as far as policy routes by it: its budget class, and whether its wording left its path open.
+
+    ``bounds`` is what its message says that work may use which is handed on for it.
+    """
 
     budget_class: str = ""
     ambiguous: bool = False
+    bounds: WorkBounds | None = None
 
 
 class Prompted(Protocol):

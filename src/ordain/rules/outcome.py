@@ -17,6 +17,7 @@ from msgspec import Struct
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
+from ordain.contracts.roster import ROSTER_VERB
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.handoff import handoff_targets
 from ordain.rules.header import HeaderLine
@@ -91,6 +92,7 @@ class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``suggested``: it was a model that named the template. ``expansion`` is what that comes to, ``why`` the code of a refusal. ``verb``: the
     message names the verb that answers it. ``hands_on``: agents can be handed the turn, as since turn@7; ``delegated_by_model``: a model names them.
+    ``supervised``: what is hinted at is asked to be done in a supervised loop, which neither a workflow nor an agent's work is.
     """
 
     mode: ExecMode
@@ -102,6 +104,7 @@ class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verb: bool = False
     hands_on: bool = False
     delegated_by_model: bool = False
+    supervised: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +122,8 @@ def decide_outcome(facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Po
         return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_MODE)
     if facts.workflow or facts.suggested:
         return _of_workflow(facts, policy)
+    if facts.delegates and facts.hands_on and facts.verb:
+        return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_VERB)
     if facts.delegates and facts.hands_on and inputs is not None:
         return _to_agents(facts, inputs, policy)
     if facts.delegates > 1:
@@ -126,6 +131,11 @@ def decide_outcome(facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Po
     if facts.delegates == 1:
         return _chosen(TurnOutcome.DELEGATE, OutcomeReason.DELEGATES)
     return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_VERB if facts.verb else OutcomeReason.DIRECT)
+
+
+def names_verb(verb: str) -> bool:
+    """Whether this verb alone is to answer a message, so that agents who are named beside it are not handed the turn; the roster's is what hands it to them."""
+    return verb not in ("", ROSTER_VERB)
 
 
 def _to_agents(facts: OutcomeFacts, inputs: OutcomeInputs, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
@@ -183,15 +193,34 @@ def _tells(recorded: Recorded) -> HeaderShare:
         if recorded.reason not in _NOBODY_HANDED:
             return SILENT
         return HeaderShare(lines=(HeaderLine(mark="fail", what="nobody is handed the turn", reason=recorded.reason, excerpt=chosen.named),))
-    outcome = chosen.outcome
+    outcome, hinted = chosen.outcome, _HINTED.decode(recorded.facts)
     if outcome is not TurnOutcome.DIRECT or recorded.reason in _CARRIED_OUT:
         mark = "info" if recorded.reason in _CARRIED_OUT else "fail"
-        return HeaderShare(lines=(HeaderLine(mark=mark, what=f"outcome {outcome}", reason=recorded.reason),))
-    hinted = _HINTED.decode(recorded.facts)
+        line = HeaderLine(mark=mark, what=f"outcome {outcome}", reason=recorded.reason)
+        return HeaderShare(lines=(line, *_passed_over(hinted, outcome, recorded.reason)))
+    if recorded.reason == OutcomeReason.BY_VERB.value:
+        return HeaderShare(lines=_passed_over(hinted, outcome, recorded.reason))
     if not hinted.workflow and not hinted.delegates:
         return SILENT
     what = f"hints at a workflow or delegates are not followed in mode {hinted.mode}"
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
+
+
+def _passed_over(hinted: OutcomeFacts, outcome: TurnOutcome, reason: str) -> tuple[HeaderLine, ...]:
+    """What the sender hinted at besides, and what is not followed beside the outcome: nothing of it is dropped without a word. Since turn@7."""
+    by_workflow = outcome in (TurnOutcome.WORKFLOW_PROPOSAL, TurnOutcome.WORKFLOW_RUN)
+    hints = {
+        "verb": hinted.verb and by_workflow and bool(hinted.workflow),
+        "delegates": bool(hinted.delegates)
+        and not hinted.delegated_by_model
+        and outcome not in (TurnOutcome.DELEGATE, TurnOutcome.FAN_OUT),
+        "supervised": hinted.supervised and outcome is not TurnOutcome.DIRECT,
+    }
+    names = ", ".join(name for name, passed in hints.items() if passed)
+    if not names or not hinted.hands_on:
+        return ()
+    followed = "the message names the verb that answers it" if outcome is TurnOutcome.DIRECT else f"beside outcome {outcome}"
+    return (HeaderLine(mark="info", what=f"hints not followed, {followed}: {names}", reason=reason),)
 
 
 OUTCOME: Rule[OutcomeFacts, OutcomeInputs | None, Any] = Rule(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.packs import pack_verbs
 from ordain.contracts.roster import ROSTER_VERB
 from ordain.flows.commission import Commission, MessageFacts, MessageIds, RecallAsked
 from ordain.flows.kind import Kind, commissioned
@@ -32,7 +33,7 @@ facts = st.builds(
     user=st.sampled_from(["ada", "ünal"]),
     channel=st.sampled_from(["web", "slack"]),
     mode=st.sampled_from(ExecMode),
-    verb=st.sampled_from(["", "extract_facts", "no_such_verb"]),
+    verb=st.sampled_from(["", "extract_facts", "no_such_verb", ROSTER_VERB]),
     allowed_verbs=names,
     packs=st.sampled_from([(), ("executive_pack",), ("no_such_pack",)]),
     supervised=st.booleans(),
@@ -103,10 +104,24 @@ def test_an_agent_chain_is_granted_where_a_model_plans(one: Commission) -> None:
     named = bool(message.allowed_verbs or message.packs or message.verb)
     chain = {CHAIN_VERB, *(() if named else pack_tools(shipped()))} if CHAIN_VERB in now else set[str]()
     handed = set(handing(message, shipped())) if before and message.mode is ExecMode.BRAIN else set[str]()
-    assert (
-        (ROSTER_VERB in now) == bool(handed) == bool(before and message.mode is ExecMode.BRAIN and (message.template or message.delegates))
-    )
-    assert now == before | chain | handed
+    to_agents = message.template or message.verb == ROSTER_VERB or (message.delegates and not message.verb)
+    assert bool(handed) == bool(before and message.mode is ExecMode.BRAIN and to_agents)
+    own = shipped().lendable(before) if message.mode is not ExecMode.BRAIN else before
+    assert now == own | chain | handed
+
+
+@given(commissions)
+def test_agents_who_are_handed_a_turn_are_lent_no_more_than_its_message_allows(one: Commission) -> None:
+    """Of tools: those that it names, and those of its packs; whoever is handed it, by name or by a plan.
+
+    HND-04 "Least privilege by default; requested `forward_skills` are untrusted and clamped by server policy."
+    """
+    message, catalog = msgspec.structs.replace(one.message, mode=ExecMode.BRAIN), shipped()
+    lent = {verb for verb in handing(message, catalog) if verb != ROSTER_VERB and catalog.card_of(verb) is None}
+    if message.allowed_verbs:
+        assert lent <= set(message.allowed_verbs)
+    if message.packs:
+        assert lent <= set(pack_verbs(message.packs, catalog, catalog.policy))
 
 
 RECORDED: dict[str, tuple[Kind[Any, Any], Any, bytes]] = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
 from ordain.contracts.workflow import OutcomePolicy
-from ordain.rules.decision import FACTS_BYTES
+from ordain.rules.decision import FACTS_BYTES, Recorded
 from ordain.rules.outcome import OUTCOME, Expansion, OutcomeChosen, OutcomeFacts, OutcomeRefused, TurnOutcome
 from tests.unit.rules.given import POLICY, decided, texts
 
@@ -56,6 +56,20 @@ def test_a_refusal_ends_the_turn_or_leaves_it_as_it_was(facts: OutcomeFacts) -> 
     if refused:
         assert decided(OUTCOME, facts, None, POLICY).outcome == OutcomeRefused(code=facts.why)
         assert outcome_of(facts, DIRECTLY) is (TurnOutcome.DIRECT if facts.suggested else None)
+
+
+@given(states)
+def test_agents_are_handed_nothing_beside_a_verb(facts: OutcomeFacts) -> None:
+    """A message that names the verb that answers it is answered by it, and its header says that the agents it names are not followed."""
+    facts = msgspec.structs.replace(facts, mode=ExecMode.BRAIN, workflow="", suggested=False, verb=True, hands_on=True, delegates=1)
+    facts = msgspec.structs.replace(facts, delegated_by_model=False)
+    decision = decided(OUTCOME, facts, None, POLICY)
+    assert outcome_of(facts) is TurnOutcome.DIRECT
+    recorded = Recorded(
+        facts=msgspec.Raw(msgspec.json.encode(facts)), outcome=msgspec.Raw(msgspec.json.encode(decision.outcome)), reason=decision.reason
+    )
+    (line,) = OUTCOME.tells(recorded).lines
+    assert line.what == "hints not followed, the message names the verb that answers it: delegates"
 
 
 @pytest.mark.parametrize(

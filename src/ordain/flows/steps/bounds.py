@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ordain.contracts.planner import Limits
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.rules.proceed import PROCEED, Bound, ProceedFacts, Stop
+from ordain.rules.route import WorkBounds
 
 
 def bound_met(context: FlowContext, progress: Progress, *, answered: bool = False) -> Bound | None:
@@ -17,3 +19,15 @@ def bound_met(context: FlowContext, progress: Progress, *, answered: bool = Fals
     )
     outcome = context.fx.decide(PROCEED, facts, None).outcome
     return outcome.bound if isinstance(outcome, Stop) else None
+
+
+def lowered(limits: Limits, bounds: WorkBounds | None) -> Limits:
+    """A worker's limits within those of the message that it works for."""
+    if bounds is None:
+        return limits
+    return Limits(
+        max_steps=min(limits.max_steps, bounds.max_steps or limits.max_steps),
+        max_tokens_reason=min(limits.max_tokens_reason, bounds.max_tokens_reason or limits.max_tokens_reason),
+        max_tokens_answer=min(limits.max_tokens_answer, bounds.max_tokens_answer or limits.max_tokens_answer),
+        timeout_seconds=min(limits.timeout_seconds, bounds.timeout_ms / 1000 or limits.timeout_seconds),
+    )

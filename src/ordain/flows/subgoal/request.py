@@ -7,6 +7,7 @@ import msgspec
 from ordain.contracts.planner import ExternalFacts, Goal, Limits, PlannerContext, PlannerRequest, ToolRef
 from ordain.contracts.subgoal import SUBGOAL_SECONDS, SubgoalRequest
 from ordain.flows.act import VerbPlanInput
+from ordain.flows.steps.bounds import lowered
 
 
 def planner_request(call: VerbPlanInput) -> PlannerRequest:
@@ -17,5 +18,5 @@ def planner_request(call: VerbPlanInput) -> PlannerRequest:
         goal=Goal(type="planning", description=asked.goal),
         context=PlannerContext(external_facts=ExternalFacts(text=asked.facts)) if asked.facts else PlannerContext(),
         toolset=[ToolRef(tool_id=tool) for tool in dict.fromkeys(asked.tools)],
-        limits=Limits(max_steps=asked.max_steps, timeout_seconds=SUBGOAL_SECONDS),
+        limits=lowered(Limits(max_steps=asked.max_steps, timeout_seconds=SUBGOAL_SECONDS), call.bounds),
     )

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.packs import pack_verbs
 from ordain.contracts.roster import ROSTER_VERB, agents_with_substitutes
 from ordain.effects.calls import Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Join, Spawn
@@ -21,7 +22,7 @@ from ordain.effects.results import ModelAnswer, VerbReturned
 from ordain.flows.act import act
 from ordain.flows.ask import ask
 from ordain.flows.commission import MessageFacts
-from ordain.flows.context import FlowContext
+from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.findings import SYNTHESIS_KIND, StepFinding, SynthesisInput, SynthesisOutput, listed
 from ordain.flows.observations import error_of
 from ordain.flows.steps.trace import proposal_of
@@ -31,8 +32,9 @@ from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, agents_offered, offered
 from ordain.flows.turn.workflow import Suggestion, refusal, suggested_by_sender, with_expansion
 from ordain.journal.records import raw
-from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome
+from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome, names_verb
 from ordain.rules.proposals import Parsed
+from ordain.rules.route import work_bounds
 from ordain.rules.workflow import WORKFLOW, DelegatesSuggested, Expanded, NothingSuggested, SuggestedBy, WorkflowFacts, WorkflowInputs
 
 HANDED_ON = frozenset({TurnOutcome.DELEGATE, TurnOutcome.FAN_OUT})
@@ -64,16 +66,20 @@ class Heading(Struct, frozen=True, kw_only=True):
 def handing(message: MessageFacts, catalog: Catalog) -> tuple[str, ...]:
     """What a turn needs that may be handed to agents: the roster's verb, the agents' own, and what these are for.
 
-    Of whom the message names, and whoever may take their place; of all where a model may name them or a workflow hands work on.
+    Of whom the message names, and whoever may take their place; of all where a model may name them or a workflow hands work on. The tools and packs that the
+    message names bound what agents may use, too.
     """
-    everybody = catalog.policy.outcome.ask is not None or bool(message.template)
-    if not everybody and not message.delegates:
+    asks = catalog.policy.outcome.ask is not None and not message.verb
+    everybody = asks or bool(message.template) or (message.verb == ROSTER_VERB and not message.delegates)
+    if not everybody and (not message.delegates or names_verb(message.verb)):
         return ()
     named = catalog.data.cards.keys() if everybody else agents_with_substitutes(message.delegates, catalog.data.cards)
     cards = [catalog.data.cards[name] for name in named]
     tools = {verb for card in cards for pattern in card.allow or card.tool_preference for verb in catalog.named_by(pattern)}
     if message.allowed_verbs:
         tools.intersection_update(message.allowed_verbs)
+    if message.packs:
+        tools.intersection_update(pack_verbs(message.packs, catalog, catalog.policy))
     return (ROSTER_VERB, *(card.verb for card in cards), *sorted(tools))
 
 
@@ -81,7 +87,14 @@ async def heading_of(context: FlowContext, given: TurnInput) -> Heading:
     """What the turn is: by its mode, by what its sender suggests, else by what a model suggests where policy has one asked."""
     message, cards = given.message, context.catalog.data.cards
     agents = tuple(dict.fromkeys(message.delegates))
-    facts = OutcomeFacts(mode=message.mode, workflow=message.template, delegates=len(agents), verb=bool(message.verb), hands_on=True)
+    facts = OutcomeFacts(
+        mode=message.mode,
+        workflow=message.template,
+        delegates=len(agents),
+        verb=names_verb(message.verb) if agents else bool(message.verb),
+        hands_on=True,
+        supervised=message.supervised and bool(agents or message.template),
+    )
     suggestion = None
     if message.template and message.mode is ExecMode.BRAIN:
         suggestion = suggested_by_sender(context, message.template, message.workflow_args)
@@ -117,9 +130,11 @@ async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tu
 
 
 async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput, told: TurnOutput) -> TurnOutput:
-    """The turn handed to these agents; each result comes back, and what they come to is told under the header."""
-    words = given.message.words[:TEXT_CHARS]
-    acted = await act(context, Call(verb=ROSTER_VERB, args={"text": words, "agents": list(agents)}), (0,))
+    """The turn handed to these agents, or where none are named to those of a plan; each result comes back, and what they come to is told under the header."""
+    message, words = given.message, given.message.words[:TEXT_CHARS]
+    bounds = work_bounds(message.budget_class, message.max_steps, context.catalog.policy)
+    context = context.told(TurnKind(budget_class=message.budget_class, bounds=bounds))
+    acted = await act(context, Call(verb=ROSTER_VERB, args={"text": words} | ({"agents": list(agents)} if agents else {})), (0,))
     executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))
     told = msgspec.structs.replace(
         told,

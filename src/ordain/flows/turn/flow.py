@@ -13,6 +13,7 @@ import msgspec
 
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.verbs import MODEL_SERVICE
 from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
@@ -109,17 +110,17 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     if heading.chosen.outcome in WORKFLOWS and heading.suggestion is not None:
         told, error = await carry_out_judged(context, heading.suggestion, told)
         return told if error is None else failed(told, error["code"], error["message"])
-    if heading.chosen.outcome is not TurnOutcome.DIRECT:
-        return await hand_to(context, heading.agents, given, told)
+    if heading.chosen.outcome is not TurnOutcome.DIRECT or _plans_for_agents(message):
+        told, _, failure = await _recalled(context, message, ROSTER_VERB, told)
+        return failure or await hand_to(context, heading.agents, given, told)
     routed, ambiguous = await _route(context, given, entry.verb)
     told = msgspec.structs.replace(told, path=str(routed.path), budget_class=str(routed.budget_class))
     verb = VERB_OF[routed.path] or entry.verb
     if context.catalog.policy.lanes.routes:
         context = context.told(TurnKind(budget_class=str(routed.budget_class), ambiguous=ambiguous))
-    recalled = await recall(context, message.recall, message.words, verb)
-    told = msgspec.structs.replace(told, recall=recalled.told)
-    if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
-        return failed(told, "recall_failed", recalled.error)
+    told, recalled, failure = await _recalled(context, message, verb, told)
+    if failure is not None:
+        return failure
     chain = () if routed.path is Path.DIRECT else tuple(filter(context.scope.permits, chain_tools(message, entry, context.catalog)))
     beyond = () if routed.path is Path.DIRECT else (CHAIN_VERB, *chain)
     context = context.narrowed(context.catalog.lendable((verb, context.catalog.policy.history.verb, *entry.tools, *beyond)))
@@ -173,6 +174,22 @@ async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Rou
     )
     decision = context.fx.decide(ROUTE, facts, RouteInputs(proposal=proposal), refs)
     return decision.outcome, decision.reason in LEFT_OPEN
+
+
+def _plans_for_agents(message: MessageFacts) -> bool:
+    """Whether the message names the verb that has a plan made for agents: their work is judged, and bounded, as that of any who are handed a turn."""
+    return message.mode is ExecMode.BRAIN and not message.supervised and message.verb == ROSTER_VERB
+
+
+async def _recalled(
+    context: FlowContext, message: MessageFacts, verb: str, told: TurnOutput
+) -> tuple[TurnOutput, Recollection, TurnOutput | None]:
+    """What is told now, what was recalled for a verb, and the turn's end where the message is not answered without."""
+    recalled = await recall(context, message.recall, message.words, verb)
+    told = msgspec.structs.replace(told, recall=recalled.told)
+    if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
+        return told, recalled, failed(told, "recall_failed", recalled.error)
+    return told, recalled, None
 
 
 def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection) -> Answerable | Unanswerable:

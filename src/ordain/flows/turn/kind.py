@@ -11,6 +11,7 @@ import msgspec
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
+from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.scope import CapabilityScope
 from ordain.flows.kind import FailedStep, Kind, Routing, Serves, settled_by_error
 from ordain.flows.recall import RECALL_VERB
@@ -51,7 +52,10 @@ def _label_4(given: TurnInput | FlatTurnInput) -> Label:
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     """What earlier versions were granted, where a model plans the agent chain with the verbs that it may use, and what agents need who may be handed the turn."""
     message, entered = given.message, _entered(given, catalog)
-    before = CapabilityScope(allowed=tuple(sorted(catalog.lendable(_grant_6(given, catalog).allowed))))
+    named = _grant_6(given, catalog).allowed
+    if message.mode is ExecMode.BRAIN:  # whom the roster may hand what is said below, within what the message allows
+        named = tuple(verb for verb in named if verb != ROSTER_VERB or verb != message.verb)
+    before = CapabilityScope(allowed=tuple(sorted(catalog.lendable(named))))
     if before.allowed and message.mode is ExecMode.BRAIN:
         before = CapabilityScope(allowed=tuple(sorted({*before.allowed, *handing(message, catalog)})))
     if entered is None or (message.mode is ExecMode.BRAIN and not message.supervised):

@@ -6,13 +6,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
 from ordain.contracts.handoff import PARTS, PRIMARY, Envelope, HandedPayload, HandoffBudget, HandoffTrace, ModelSnapshot
+from ordain.contracts.planner import Limits
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.envelopes import asks_of
 from ordain.flows.handoff.kind import HANDOFF_RUN
+from ordain.flows.steps.bounds import lowered
 from ordain.journal.records import Status
+from ordain.rules.route import WorkBounds
 from ordain.testing import Played, ScriptedEffects, Standing, call, finish, returned, says
 from tests.shapes.cards import hand_to, house_of_cards
 
@@ -30,6 +35,15 @@ WHOLE = Envelope(
     budget=HandoffBudget(tokens=100_000, model_calls=5, verb_calls=5),
     trace=HandoffTrace(root="t", run="r", depth=1),
     mode="delegate",
+)
+
+
+limits = st.builds(
+    Limits,
+    max_steps=st.integers(1, 1000),
+    max_tokens_reason=st.integers(1, 10**6),
+    max_tokens_answer=st.integers(1, 10**6),
+    timeout_seconds=st.floats(0.001, 86_400),
 )
 
 
@@ -53,6 +67,32 @@ def test_a_specialist_works_in_its_envelope() -> None:
     assert output is not None
     assert output.output == {"status": "completed", "mode": "delegate", "outputPayload": {"content": "It is found.", "structured": {}}}
     assert [step.step_name for step in output.step_results] == ["look"]
+
+
+@given(
+    limits,
+    st.builds(
+        WorkBounds, **{name: st.integers(0, 10**7) for name in ("max_steps", "max_tokens_reason", "max_tokens_answer", "timeout_ms")}
+    ),
+)
+def test_the_bounds_of_a_message_only_ever_lower(own: Limits, bounds: WorkBounds) -> None:
+    """Each of a worker's limits is at most its own, and at most what the message has of it, where that says anything."""
+    held = lowered(own, bounds)
+    for name in ("max_steps", "max_tokens_reason", "max_tokens_answer"):
+        assert getattr(held, name) <= getattr(own, name)
+        assert not getattr(bounds, name) or getattr(held, name) <= getattr(bounds, name)
+    assert held.timeout_seconds <= own.timeout_seconds
+    assert not bounds.timeout_ms or held.timeout_seconds <= bounds.timeout_ms / 1000
+
+
+def test_a_specialist_has_the_steps_that_the_message_allows() -> None:
+    """Beyond them its work has failed, by name."""
+    given = VerbPlanInput(verb=CALL.verb, args=CALL.args, handoff=WHOLE, bounds=WorkBounds(max_steps=1))
+    standing = Standing(child=True, scope=("look",), chain=("reader",))
+    played = ScriptedEffects(HANDOFF_RUN, CATALOG, standing=standing).play(given, (call("look", text="a"), returned({"text": "found"})))
+    assert played.replayed().equal
+    assert played.output is not None
+    assert (len(played.requests), played.output.error) == (1, "max_steps_exhausted")
 
 
 def test_what_is_not_wanted_back_is_not_given() -> None:

@@ -10,15 +10,17 @@ import pytest
 
 from ordain.effects.children import NULL, Completed, Failed
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
-from ordain.flows.commission import MessageFacts
+from ordain.flows.commission import MessageFacts, RecallAsked, WorkflowAsked
 from ordain.flows.findings import StepFinding, SynthesisInput, SynthesisOutput
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
+from ordain.flows.workflow_run import WorkflowOutput
 from ordain.journal.records import Status, raw
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import HeaderFacts
+from ordain.rules.route import WorkBounds
 from ordain.testing import Played, Standing, child_failed, completed, joined, says
-from tests.unit.flows.house import play
+from tests.unit.flows.house import history, play
 
 IN_SESSION = Standing(session="s1")
 ASKING = {"outcome": {"ask": "local"}}
@@ -84,6 +86,66 @@ def test_one_agent_is_delegation_and_its_result_comes_back() -> None:
     assert "outcome delegate · outcome.handed_on" in played.header
     assert {"agent.finance_agent", "agent.enterprise_agent", "agent.general_agent", "finance.snapshot"} <= set(roster.scope)
     assert "agent.creative_agent" not in roster.scope
+
+
+def test_a_verb_that_the_message_names_answers_it_and_no_agent() -> None:
+    """Exactly that verb, with nothing that agents would need; the header says that the agents are not followed.
+
+    B-33 "exactly one → override"
+    """
+    said = joined(completed(VerbPlanOutput(ok=True, output={"content": "Hello.", "structured": {}})))
+    played = turn(history(), said, delegates=("finance_agent",), verb="chat_general")
+    assert (out(played).ok, out(played).outcome, out(played).verb) == (True, "direct", "chat_general")
+    assert not [verb for spawn in played.spawns for verb in spawn.scope if verb.startswith("agent.")]
+    assert "hints not followed, the message names the verb that answers it: delegates · outcome.by_verb" in played.header
+
+
+def test_the_verb_that_plans_for_agents_has_them_handed_the_turn() -> None:
+    """Named alone a plan says who, named beside agents it is they; either way the turn is judged by the acts, and not by what the plan says of itself.
+
+    B-34 "`ok=true` only if all required steps succeeded."
+    """
+    for named in ((), ("finance_agent", "research_agent")):
+        played = turn(came(FINANCE, NO_RESEARCH, status="partial"), worded("All done."), delegates=named, verb="roster_runtime")
+        assert (out(played).ok, (out(played).error or {})["code"]) == (False, "partial")
+        given = msgspec.json.decode(played.spawns[0].input, type=VerbPlanInput)
+        assert given.args.get("agents", []) == list(named)
+
+
+@pytest.mark.parametrize(
+    ("hints", "bounds"),
+    [
+        ({}, None),
+        ({"max_steps": 1}, WorkBounds(max_steps=1)),
+        ({"budget_class": "small"}, WorkBounds(max_steps=2, max_tokens_reason=1024, max_tokens_answer=512, timeout_ms=60_000)),
+        (
+            {"budget_class": "small", "max_steps": 40},
+            WorkBounds(max_steps=2, max_tokens_reason=1024, max_tokens_answer=512, timeout_ms=60_000),
+        ),
+    ],
+)
+def test_what_the_message_bounds_goes_with_the_work(hints: dict[str, Any], bounds: WorkBounds | None) -> None:
+    """Its steps, and what policy has of its budget class; a class bounds the steps too."""
+    played = turn(came(FINANCE), worded("4 %."), delegates=("finance_agent",), **hints)
+    assert msgspec.json.decode(played.spawns[0].input, type=VerbPlanInput).bounds == bounds
+
+
+@pytest.mark.parametrize(("required", "ok"), [(True, False), (False, True)])
+def test_what_is_to_be_recalled_has_no_place_in_a_turn_that_is_handed_on(required: bool, ok: bool) -> None:
+    """It is told, and a message that is not to be answered without is not."""
+    script = () if required else (came(FINANCE), worded("4 %."))
+    played = turn(*script, delegates=("finance_agent",), recall=RecallAsked(required=required))
+    assert (out(played).ok, out(played).recall["error"]) == (ok, "roster_runtime takes nothing recalled")
+    assert (out(played).error or {}).get("code", "") == ("" if ok else "recall_failed")
+
+
+def test_hints_beside_a_workflow_are_not_dropped_without_a_word() -> None:
+    """Agents, and a verb, that a message names beside a workflow."""
+    hints = {"workflow": "no_such_template", "delegates": ("finance_agent",), "verb": "chat_general"}
+    assert (out(turn(**hints)).error or {})["code"] == "unknown_template"
+    done = joined(completed(WorkflowOutput(ok=True, template="complete_task", output={"text": "t"})))
+    hints["workflow"] = WorkflowAsked(template="complete_task", args={"note": "n"})
+    assert "hints not followed, beside outcome workflow_run: verb, delegates" in turn(done, **hints).header
 
 
 def test_several_agents_are_a_fan_out() -> None:

@@ -131,7 +131,7 @@ class PinnedProfile(Camel):
         default="direct",
         description="How it is where nobody says and it fits: as a delegation, several have their turn one after the other.",
     )
-    max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out.")
+    max_fanout_agents: int = Field(default=2, ge=2, le=100, description="Most agents of one fan-out, and at work at once on a plan.")
 
     @model_validator(mode="after")
     def _default_is_allowed(self) -> Self:

@@ -218,3 +218,8 @@ def agents_with_substitutes(names: Iterable[str], cards: Mapping[str, AgentCard]
     known = [name for name in dict.fromkeys(names) if name in cards]
     instead = [card.fallback_agent for card in (cards[name] for name in known) if card.fallback_agent is not None]
     return tuple(name for name in dict.fromkeys((*known, *instead, GENERAL_AGENT)) if name in cards)
+
+
+def answers_alone(verb: str) -> bool:
+    """Whether a message that names this verb is answered by it alone, and no agents whom it names besides are handed it; the roster's hands it to them."""
+    return verb not in ("", ROSTER_VERB)

@@ -16,6 +16,7 @@ import msgspec
 
 from ordain.contracts.handoff import Envelope
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
+from ordain.contracts.work_bounds import WorkBounds
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.results import Resubmitted, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
@@ -34,7 +35,6 @@ from ordain.rules.decision import Decision
 from ordain.rules.guardrail import GUARDRAIL
 from ordain.rules.handoff import HANDOFF
 from ordain.rules.header import HeaderFacts
-from ordain.rules.route import WorkBounds
 from ordain.rules.spend import Spend
 
 VERB_PLAN = "verb_plan"
@@ -215,13 +215,16 @@ async def act_all(context: FlowContext, calls: Sequence[Call], refs: Refs = (), 
     return tuple(ended[number] for number in range(len(cleared.calls)))
 
 
-async def clear(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "", width: int = 0) -> Cleared:
+async def clear(
+    context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "", width: int = 0, plan: bool = False
+) -> Cleared:
     """Decide about all of them before anything runs: envelopes, guardrails, the door, and where that is wanted one approval of exactly these.
 
-    ``width`` is how many are to be at work at once, 0 all; ``mode`` is how work is to be handed on, "" as fits.
+    ``width`` is how many are to be at work at once, 0 all; ``mode`` is how work is to be handed on, "" as fits. ``plan``: they are a plan's steps, of
+    which none is left out because fewer may be at work at once.
     """
     while True:
-        handover = hand_on(context, calls, refs, mode=mode, width=width)
+        handover = hand_on(context, calls, refs, mode=mode, width=width, plan=plan)
         parts = [part and await _guarded(context, call, part, refs) for call, part in zip(calls, handover.calls, strict=True)]
         decided = await authorized_all(context, calls, refs, partial(asked_of, tuple(calls), parts))
         if isinstance(decided, Resubmitted):

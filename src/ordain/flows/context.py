@@ -13,11 +13,11 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.work_bounds import WorkBounds
 from ordain.effects.effect import Read, SharedState
 from ordain.ports.effects import Effects
 from ordain.rules.lane import LaneChosen
 from ordain.rules.profile import HeldProfile, ProfiledBy
-from ordain.rules.route import WorkBounds
 from ordain.rules.spend import Spend
 
 MICROSECOND = timedelta(microseconds=1)

@@ -57,8 +57,8 @@ def asks_of(calls: Sequence[Call]) -> tuple[HandoffAsk, ...]:
     )
 
 
-def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: str = "", width: int = 0) -> Handover:
-    """Decide all that hands work on at once, before anything runs; ``width`` is how many are to be at work at once, 0 all."""
+def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: str = "", width: int = 0, plan: bool = False) -> Handover:
+    """Decide all that hands work on at once, before anything runs; ``width`` is how many are to be at work at once, 0 all, ``plan`` that they are a plan's steps."""
     handing = [call for call in calls if context.catalog.hands_on(call.verb)]
     if not handing:
         return Handover(width=width or len(calls), calls=tuple(None for _ in calls))
@@ -71,6 +71,7 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
         mode=mode,
         chain=context.chain,
         may_ask=context.may_ask,
+        plan=plan,
     )
     inputs = HandoffInputs(
         calls=asks,

@@ -112,7 +112,8 @@ class HandoffAsk(Struct, frozen=True, kw_only=True):
 class HandoffFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who asks; how many targets there are, how many are to be at work at once; the digest of the calls; the mode that is wanted ("": none is named).
 
-    ``chain`` are the cards that the work went through so far, the last one hands on; ``may_ask`` is whom the run may ask for a yes.
+    ``chain`` are the cards that the work went through so far, the last one hands on; ``may_ask`` is whom the run may ask for a yes. ``plan``: they are steps
+    of a plan, which is worked through whole, however many are at work at once.
     """
 
     stage: HandoffStage
@@ -122,6 +123,7 @@ class HandoffFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     mode: str = ""
     chain: tuple[str, ...] = ()
     may_ask: MayAsk | None = None
+    plan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +211,7 @@ class _Route(Struct, frozen=True, kw_only=True):
 def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Route | None:
     """As wanted, else by default, else as fits; None where the profile does not allow that. A fan-out needs two targets at once, a delegation has one at a time (C5).
 
-    All targets at once are a fan-out, which is cut to what is allowed; fewer at once are a plan, which is worked through whole. Where a delegation
+    All targets at once are a fan-out, which is cut to what is allowed, and that is told; a plan, and fewer at once, are worked through whole. Where a delegation
     is the default though a fan-out is allowed, nobody is left out: each has its turn.
     """
     own, at_once = policy.profile, max(1, min(facts.width, facts.targets))
@@ -222,14 +224,14 @@ def _route(facts: HandoffFacts, held: HeldProfile | None, policy: Policy) -> _Ro
     by_default = own.default_handoff_mode if held is None else held.handoff_default
     mode = next((one for one in (facts.mode, by_default) if one in fitting), fitting[0])
     adjusted = (Diagnostic.MODE_ADJUSTED,) if mode != (facts.mode or (FANOUT if at_once > 1 else DELEGATE)) else ()
-    whole = at_once == facts.targets
+    whole = at_once == facts.targets and not facts.plan
     if mode == DELEGATE:
         cut = whole and facts.targets > 1 and (facts.mode == DELEGATE or FANOUT not in allowed)
         return _Route(
             mode=mode, targets=1 if cut else facts.targets, diagnostics=(*adjusted, *((Diagnostic.TARGET_ADJUSTED,) if cut else ()))
         )
     width = min(at_once, fanout_most(held, policy))
-    limited = (Diagnostic.FANOUT_LIMITED,) if width < at_once else ()
+    limited = (Diagnostic.FANOUT_LIMITED,) if whole and width < at_once else ()
     return _Route(mode=mode, targets=width if whole else facts.targets, width=width, diagnostics=(*adjusted, *limited))
 
 
@@ -346,7 +348,7 @@ _OUTCOME = msgspec.json.Decoder(HandoffOutcome)
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """To whom work was handed and with how much; what was not passed on, and who did not allow it; what is done otherwise than wanted. Or that it was refused."""
+    """To whom work is to be handed and with how much, which is decided before the door is asked: that it was handed on its run tells. What is not passed on, and who did not allow it; what is done otherwise than wanted. Or that it was refused."""
     outcome = _OUTCOME.decode(recorded.outcome)
     if isinstance(outcome, HandoffRefused):
         named = " ".join(filter(None, (outcome.target, outcome.detail)))
@@ -357,7 +359,7 @@ def _tells(recorded: Recorded) -> HeaderShare:
     lines = [HeaderLine(mark="info", what=f"handoff: {one}", reason=recorded.reason) for one in outcome.diagnostics]
     for envelope in outcome.envelopes:
         verbs = f"{len(envelope.scope or ())} verb{'s' if len(envelope.scope or ()) != 1 else ''}"
-        said = f"handed on to {envelope.temporary or envelope.target} by {envelope.source}: {verbs}, reason {envelope.reason}"
+        said = f"to be handed on to {envelope.temporary or envelope.target} by {envelope.source}: {verbs}, reason {envelope.reason}"
         lines.append(HeaderLine(mark="info", what=said, reason=recorded.reason))
         lines += (HeaderLine(mark="info", what=f"beyond the domain of {envelope.target}", excerpt=verb) for verb in envelope.expansion)
         lines += _rejected(envelope.target, envelope.rejected)

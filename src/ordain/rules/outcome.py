@@ -17,7 +17,6 @@ from msgspec import Struct
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Policy
-from ordain.contracts.roster import ROSTER_VERB
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.handoff import handoff_targets
 from ordain.rules.header import HeaderLine
@@ -40,7 +39,7 @@ class OutcomeReason(Reason):
     )
     BY_VERB = "outcome.by_verb", "The message names the verb that answers it."
     DELEGATES = "outcome.delegates", "Other agents are suggested."
-    HANDED_ON = "outcome.handed_on", "The agents that are named are there, and may be handed work: they are handed the turn."
+    HANDED_ON = "outcome.handed_on", "The agents that are named are there, and may be handed work: they are to be handed the turn."
     UNKNOWN_AGENT = "outcome.unknown_agent", "One of the agents that are named is not there: nobody is handed anything."
     NOT_A_TARGET = (
         "outcome.handoff_target_not_allowed",
@@ -133,11 +132,6 @@ def decide_outcome(facts: OutcomeFacts, inputs: OutcomeInputs | None, policy: Po
     return _chosen(TurnOutcome.DIRECT, OutcomeReason.BY_VERB if facts.verb else OutcomeReason.DIRECT)
 
 
-def names_verb(verb: str) -> bool:
-    """Whether this verb alone is to answer a message, so that agents who are named beside it are not handed the turn; the roster's is what hands it to them."""
-    return verb not in ("", ROSTER_VERB)
-
-
 def _to_agents(facts: OutcomeFacts, inputs: OutcomeInputs, policy: Policy) -> Decision[OutcomeChosen | OutcomeRefused]:
     """One is delegation, several are a fan-out, each agent counted once."""
     targets = handoff_targets(inputs.held, policy)
@@ -210,7 +204,7 @@ def _passed_over(hinted: OutcomeFacts, outcome: TurnOutcome, reason: str) -> tup
     """What the sender hinted at besides, and what is not followed beside the outcome: nothing of it is dropped without a word. Since turn@7."""
     by_workflow = outcome in (TurnOutcome.WORKFLOW_PROPOSAL, TurnOutcome.WORKFLOW_RUN)
     hints = {
-        "verb": hinted.verb and by_workflow and bool(hinted.workflow),
+        "a verb": hinted.verb and by_workflow and bool(hinted.workflow),
         "delegates": bool(hinted.delegates)
         and not hinted.delegated_by_model
         and outcome not in (TurnOutcome.DELEGATE, TurnOutcome.FAN_OUT),

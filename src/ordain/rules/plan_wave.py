@@ -96,12 +96,12 @@ _OUTCOME: msgspec.json.Decoder[Wave | PlanOver] = msgspec.json.Decoder(Wave | Pl
 
 
 def _tells(recorded: Recorded) -> HeaderShare:
-    """Steps that run beside each other, and a plan of which not everything was done."""
+    """Steps that are to run beside each other, and a plan of which not everything was done."""
     outcome = _OUTCOME.decode(recorded.outcome)
     if isinstance(outcome, Wave):
         if len(outcome.steps) == 1:
             return SILENT
-        what = f"steps {_numbers(outcome.steps)} at once"
+        what = f"steps {_numbers(outcome.steps)} are to be done at once"
         return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
     if outcome.status is PlanStatus.COMPLETED:
         return SILENT

@@ -71,28 +71,6 @@ class Routed(Struct, frozen=True, kw_only=True, tag="routed"):
     timeout_ms: int
 
 
-class WorkBounds(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a message says that work may use which is handed on for it; 0 of what it says nothing of. It lowers, and never raises."""
-
-    max_steps: int = 0
-    max_tokens_reason: int = 0
-    max_tokens_answer: int = 0
-    timeout_ms: int = 0
-
-
-def work_bounds(budget_class: str, max_steps: int, policy: Policy) -> WorkBounds | None:
-    """The steps that a message names, and all that policy has of its budget class; None where it names neither."""
-    if not budget_class:
-        return WorkBounds(max_steps=max_steps) if max_steps else None
-    caps = policy.router.classes[BudgetClass(budget_class)]
-    return WorkBounds(
-        max_steps=min(max_steps or caps.max_steps, caps.max_steps),
-        max_tokens_reason=caps.max_tokens_reason,
-        max_tokens_answer=caps.max_tokens_answer,
-        timeout_ms=round(caps.timeout_seconds * 1000),
-    )
-
-
 class RouteFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The mode, whether the turn is supervised, the caps asked for, and what became of asking a model ("": none was asked).
 

@@ -49,7 +49,7 @@ async def test_a_delegation_waits_for_a_yes_to_exactly_it(tmp_path: Path) -> Non
         view = await one.ordain.runtime.wait(run)
         assert desk.did == [("note_down", "tea")]
         header = view.header
-        assert "handed on to clerk by primary: 3 verbs, reason domain" in header
+        assert "to be handed on to clerk by primary: 3 verbs, reason domain" in header
         assert "✓ agent.clerk" in header
         assert "  ✓ note_down" in header
         assert view.verdict == "ok"
@@ -66,6 +66,8 @@ async def test_a_no_hands_nothing_on(tmp_path: Path) -> None:
         assert desk.did == []
         assert view.verdict != "ok"
         assert "authorize.not_approved" in view.header
+        assert "to be handed on to clerk by primary" in view.header
+        assert not [line for line in view.header.splitlines() if "handed on" in line and "to be handed on" not in line]
         all_equal(one)
 
 
@@ -90,7 +92,7 @@ async def test_a_failure_below_comes_back_with_its_trace(tmp_path: Path) -> None
         run = await asked(one, "agent.boss")
         view = await one.ordain.runtime.wait(run)
         assert desk.did == [("note_down", "tea")]
-        assert "handed on to babbler by boss" in view.header
+        assert "to be handed on to babbler by boss" in view.header
         assert view.verdict == "partial"
         ((child,),) = one.query("SELECT id FROM runs WHERE flow = 'handoff' AND status = 'failed'")
         boss = next(
@@ -115,7 +117,7 @@ async def test_a_fan_out_waits_once_and_says_who_failed(tmp_path: Path) -> None:
         came = msgspec.json.decode(bytes(view.result))["came"]
         assert (came["status"], came["failed"]) == ("partial", ["babbler"])
         assert sorted(desk.did) == [("note_down", "tea")] * len(desk.did)
-        assert "handed on to clerk_2 by primary" in view.header
+        assert "to be handed on to clerk_2 by primary" in view.header
         all_equal(one)
 
 

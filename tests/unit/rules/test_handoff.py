@@ -56,8 +56,9 @@ def asked(*calls: Call, catalog: Catalog = CATALOG, **more: Any) -> Decision[Any
     asks = asks_of(calls)
     width = more.pop("width", len(asks))
     chain, may_ask, mode = more.pop("chain", ()), more.pop("may_ask", MayAsk.PEOPLE), more.pop("mode", "")
+    plan = more.pop("plan", False)
     facts = HandoffFacts(
-        stage=HandoffStage.REQUEST, targets=len(asks), asked="d", width=width, mode=mode, chain=tuple(chain), may_ask=may_ask
+        stage=HandoffStage.REQUEST, targets=len(asks), asked="d", width=width, mode=mode, chain=tuple(chain), may_ask=may_ask, plan=plan
     )
     known: dict[str, Any] = {"held": None, "scope": EVERYTHING, "left": LEFT, "run": "r", "root": "t", **more}
     return decided(HANDOFF, facts, HandoffInputs(calls=asks, catalog=catalog, **known), catalog.policy)
@@ -222,6 +223,9 @@ def test_how_work_is_handed_on_is_the_profiles_to_say() -> None:
     assert (limited.diagnostics, len(limited.envelopes), limited.width) == ((Diagnostic.FANOUT_LIMITED,), 2, 2)
     plan = asked(*three, width=2, held=held(fanout_agents=2)).outcome
     assert (plan.diagnostics, len(plan.envelopes), plan.width) == ((), 3, 2)
+    for width in (2, 3):  # the steps of a plan are worked through whole, and nothing of it is called limited
+        steps = asked(*three, width=width, plan=True, held=held(fanout_agents=2)).outcome
+        assert (steps.diagnostics, len(steps.envelopes), steps.width) == ((), 3, 2)
     inturn = asked(*three, width=1).outcome
     assert (inturn.mode, len(inturn.envelopes), inturn.width) == ("delegate", 3, 1)
 

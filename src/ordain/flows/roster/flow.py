@@ -83,13 +83,17 @@ class _Plan:
         return self._ended(*self._failure())
 
     async def _cleared(self) -> None:
-        """Every handoff of the plan is decided before any of them runs: one refused refuses all, and one yes is to exactly these."""
+        """Every handoff of the plan is decided before any of them runs: one refused refuses all, and one yes is to exactly these.
+
+        Agents whom somebody named are a fan-out, of which no more are handed work than policy lets at once.
+        """
         given = [record.index for record in self._records if record.status is StepStatus.PLANNED]
         calls = [self._call(index, self._reason(index)) for index in given]
         if calls:
-            cleared = await clear(self._context, calls, (0,), width=self._at_once(len(calls)))
+            fan_out, at_once = self._plan.reason is WhyHanded.REQUESTED, self._at_once(len(calls))
+            cleared = await clear(self._context, calls, (0,), width=0 if fan_out else at_once, plan=not fan_out)
             self._first_given = {index: (cleared, number) for number, index in enumerate(given)}
-            self._width = cleared.width
+            self._width = min(cleared.width, at_once)
 
     def _at_once(self, steps: int) -> int:
         """How many of the plan's steps are at work at once at the most."""
@@ -149,7 +153,7 @@ class _Plan:
         if len(known) == len(steps):
             return known[0][0], [number for _, number in known]
         calls = [self._call(index, self._reason(index)) for index in steps]
-        return await clear(self._context, calls, (0,), width=len(calls)), list(range(len(calls)))
+        return await clear(self._context, calls, (0,), width=len(calls), plan=True), list(range(len(calls)))
 
     def _call(self, index: int, reason: WhyHanded) -> Call:
         record = self._records[index]

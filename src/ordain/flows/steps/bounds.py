@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ordain.contracts.planner import Limits
+from ordain.contracts.work_bounds import WorkBounds
 from ordain.flows.context import FlowContext
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.rules.proceed import PROCEED, Bound, ProceedFacts, Stop
-from ordain.rules.route import WorkBounds
 
 
 def bound_met(context: FlowContext, progress: Progress, *, answered: bool = False) -> Bound | None:

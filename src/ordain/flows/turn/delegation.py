@@ -15,7 +15,8 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.packs import pack_verbs
-from ordain.contracts.roster import ROSTER_VERB, agents_with_substitutes
+from ordain.contracts.roster import ROSTER_VERB, agents_with_substitutes, answers_alone
+from ordain.contracts.work_bounds import WorkBounds
 from ordain.effects.calls import Call
 from ordain.effects.children import NULL, AnyEnded, Completed, Join, Spawn
 from ordain.effects.results import ModelAnswer, VerbReturned
@@ -32,9 +33,8 @@ from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, agents_offered, offered
 from ordain.flows.turn.workflow import Suggestion, refusal, suggested_by_sender, with_expansion
 from ordain.journal.records import raw
-from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome, names_verb
+from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome
 from ordain.rules.proposals import Parsed
-from ordain.rules.route import work_bounds
 from ordain.rules.workflow import WORKFLOW, DelegatesSuggested, Expanded, NothingSuggested, SuggestedBy, WorkflowFacts, WorkflowInputs
 
 HANDED_ON = frozenset({TurnOutcome.DELEGATE, TurnOutcome.FAN_OUT})
@@ -71,7 +71,7 @@ def handing(message: MessageFacts, catalog: Catalog) -> tuple[str, ...]:
     """
     asks = catalog.policy.outcome.ask is not None and not message.verb
     everybody = asks or bool(message.template) or (message.verb == ROSTER_VERB and not message.delegates)
-    if not everybody and (not message.delegates or names_verb(message.verb)):
+    if not everybody and (not message.delegates or answers_alone(message.verb)):
         return ()
     named = catalog.data.cards.keys() if everybody else agents_with_substitutes(message.delegates, catalog.data.cards)
     cards = [catalog.data.cards[name] for name in named]
@@ -91,7 +91,7 @@ async def heading_of(context: FlowContext, given: TurnInput) -> Heading:
         mode=message.mode,
         workflow=message.template,
         delegates=len(agents),
-        verb=names_verb(message.verb) if agents else bool(message.verb),
+        verb=answers_alone(message.verb) if agents else bool(message.verb),
         hands_on=True,
         supervised=message.supervised and bool(agents or message.template),
     )
@@ -132,7 +132,7 @@ async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tu
 async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput, told: TurnOutput) -> TurnOutput:
     """The turn handed to these agents, or where none are named to those of a plan; each result comes back, and what they come to is told under the header."""
     message, words = given.message, given.message.words[:TEXT_CHARS]
-    bounds = work_bounds(message.budget_class, message.max_steps, context.catalog.policy)
+    bounds = WorkBounds.asked(message.budget_class, message.max_steps, context.catalog.policy)
     context = context.told(TurnKind(budget_class=message.budget_class, bounds=bounds))
     acted = await act(context, Call(verb=ROSTER_VERB, args={"text": words} | ({"agents": list(agents)} if agents else {})), (0,))
     executed = tuple(dict.fromkeys(step.step_name for step in acted.steps if not step.skipped))

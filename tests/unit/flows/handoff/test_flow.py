@@ -12,12 +12,12 @@ from msgspec import structs
 
 from ordain.contracts.handoff import PARTS, PRIMARY, Envelope, HandedPayload, HandoffBudget, HandoffTrace, ModelSnapshot
 from ordain.contracts.planner import Limits
+from ordain.contracts.work_bounds import WorkBounds
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput
 from ordain.flows.envelopes import asks_of
 from ordain.flows.handoff.kind import HANDOFF_RUN
 from ordain.flows.steps.bounds import lowered
 from ordain.journal.records import Status
-from ordain.rules.route import WorkBounds
 from ordain.testing import Played, ScriptedEffects, Standing, call, finish, returned, says
 from tests.shapes.cards import hand_to, house_of_cards
 

@@ -107,6 +107,33 @@ def test_a_plan_is_handed_on_step_by_step() -> None:
     assert [one["content"] for one in given.recalled] == ["It rose."]
 
 
+@pytest.mark.parametrize("named", [3, 4, 5])
+@pytest.mark.parametrize("most", [2, 3])
+def test_of_agents_that_are_named_no_more_than_the_fan_out_has_are_handed_it(named: int, most: int) -> None:
+    """Whatever is at work at once: the others are left out, and each is told; who is handed it is by no wave of it handed twice.
+
+    RTE-02 "multi-agent fan-out/fan-in."
+    """
+    agents = list(CATALOG.data.cards)[:named]
+    policy = {**UNASKED, "profile": {"max_fanout_agents": most}, "roster": {"max_concurrency": 3}}
+    played = roster(*([joined(*[found()] * most)]), policy=policy, agents=agents)
+    assert handed(played) == [agents[:most]]
+    assert [one.error for one in records(played)] == [""] * most + ["handoff.fanout_limited"] * (named - most)
+    assert ("handoff: fanout_limited" in played.header) == (named > most)
+
+
+@pytest.mark.parametrize("named", [3, 4])
+def test_a_plan_is_worked_through_whole_however_few_are_at_work_at_once(named: int) -> None:
+    """In waves as wide as the fan-out may be, and nothing says that it was limited."""
+    agents = list(CATALOG.data.cards)[:named]
+    policy = {**UNASKED, "profile": {"max_fanout_agents": 2}, "roster": {"max_concurrency": 3}}
+    waves = [agents[at : at + 2] for at in range(0, named, 2)]
+    script = plan(*map(step, agents), handoff_strategy="parallel")
+    played = roster(script, *(joined(*[found()] * len(wave)) for wave in waves), policy=policy)
+    assert (handed(played), "limited" in played.header) == (waves, False)
+    assert {one.status for one in records(played)} == {StepStatus.COMPLETED}
+
+
 def test_the_plan_keeps_what_the_planner_said() -> None:
     """Its answer, its confidence in both places, and the version of its contract.
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from ordain.contracts.work_bounds import WorkBounds
 from ordain.effects.children import NULL, Completed, Failed
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked, WorkflowAsked
@@ -18,7 +19,6 @@ from ordain.flows.workflow_run import WorkflowOutput
 from ordain.journal.records import Status, raw
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import HeaderFacts
-from ordain.rules.route import WorkBounds
 from ordain.testing import Played, Standing, child_failed, completed, joined, says
 from tests.unit.flows.house import history, play
 
@@ -145,7 +145,7 @@ def test_hints_beside_a_workflow_are_not_dropped_without_a_word() -> None:
     assert (out(turn(**hints)).error or {})["code"] == "unknown_template"
     done = joined(completed(WorkflowOutput(ok=True, template="complete_task", output={"text": "t"})))
     hints["workflow"] = WorkflowAsked(template="complete_task", args={"note": "n"})
-    assert "hints not followed, beside outcome workflow_run: verb, delegates" in turn(done, **hints).header
+    assert "hints not followed, beside outcome workflow_run: a verb, delegates" in turn(done, **hints).header
 
 
 def test_several_agents_are_a_fan_out() -> None:

@@ -19,7 +19,7 @@ from ordain.contracts.verbs import FREE_ROLES, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
-from ordain.runtime.handoff_words import handed, lead
+from ordain.runtime.handoff_words import further, handed, lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def told(asked: ApprovalAsked, catalog: Catalog) -> str:
     for number, call in enumerate(asked.calls[:CALLS_TOLD], 1):
         lines += [WHERE_UNDONE] if number - 1 in undo else []
         lines += _call(asked, call, catalog, number)
-    return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), NOT_TRACED))
+    beyond = range(CALLS_TOLD, len(asked.calls))
+    return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), *further(asked, beyond, catalog), NOT_TRACED))
 
 
 def exact(call: Call) -> str:
@@ -101,7 +102,7 @@ def _call(asked: ApprovalAsked, call: Call, catalog: Catalog, number: int) -> It
         yield f"{counted}{_name(call.verb)} {UNKNOWN}"
         return
     spec, card = found.spec, catalog.card_of(call.verb)
-    does, *more = [f"{DOES[spec.effect]}."] if card is None else handed(asked, card, number - 1)
+    does, *more = [f"{DOES[spec.effect]}."] if card is None else handed(asked, card, number - 1, catalog)
     yield f"{counted}{spec.name} {does}"
     yield from more
     names = _ordered(spec, call.args)

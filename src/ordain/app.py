@@ -30,7 +30,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import VerbRequest
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
-from ordain.errors import Conflict, OrdainError
+from ordain.errors import ConfigurationError, Conflict, OrdainError
 from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
@@ -45,7 +45,7 @@ from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
 from ordain.runtime.readers import header_so_far, readers
-from ordain.runtime.reloader import Reloaded, Reloader
+from ordain.runtime.reloader import Reloaded, Reloader, problem_of
 from ordain.runtime.seal import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
@@ -115,10 +115,12 @@ class _OwnFiles(CatalogSource):
         return Built(catalog=catalog, install=lambda: self._ordain.use(registry, catalog), problems=problems)
 
     def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
-        """As ``build``, not to be installed yet. The wording is compiled by who is talked to: nothing else reads it."""
+        """As ``build``, not to be installed yet; unless ``strict``, without the declared files that cannot be used, which are told. The wording is compiled by who is talked to: nothing else reads it."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
-        return registry, build_catalog(ordain.settings, registry, ordain.kinds, ordain.agents), problems
+        left_out: list[ConfigurationError] | None = None if strict else []
+        catalog = build_catalog(ordain.settings, registry, ordain.kinds, ordain.agents, left_out)
+        return registry, catalog, (*problems, *map(problem_of, left_out or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

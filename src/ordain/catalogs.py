@@ -127,10 +127,16 @@ def own_verbs(settings: Settings) -> OwnVerbs:
     )
 
 
-def build_catalog(settings: Settings, registry: Registry, kinds: Kinds, agents: Sequence[AgentCard] = ()) -> Catalog:
+def build_catalog(
+    settings: Settings,
+    registry: Registry,
+    kinds: Kinds,
+    agents: Sequence[AgentCard] = (),
+    left_out: list[ConfigurationError] | None = None,
+) -> Catalog:
     """Policy, verbs, prompts, profiles, wording, workflows, cards and seats as one value; every template that is not the build's own is compiled once here.
 
-    ``agents`` are an embedder's own cards.
+    ``agents`` are an embedder's own cards. Where ``left_out`` is given, files of ``workflows``, ``cards`` and ``council`` that cannot be used are left out, and told there.
 
     Raises:
         ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or policy routes by a purpose that no kind of this build has.
@@ -142,7 +148,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds, agents: 
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
-    cards = CARDS.of(settings.home / CARDS.name, _by_name(agents))
+    cards = CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out)
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -150,9 +156,9 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds, agents: 
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
-        workflows=WORKFLOWS.of(settings.home / WORKFLOWS.name),
+        workflows=WORKFLOWS.of(settings.home / WORKFLOWS.name, left_out=left_out),
         cards=cards,
-        seats=SEATS.of(settings.home / SEATS.name),
+        seats=SEATS.of(settings.home / SEATS.name, left_out=left_out),
         workflow_verbs=dict(settings.workflows.verbs),
         unconfigured=[*_without_mail(settings), *_without_handoff(cards, kinds)],
         unconfirmed=list(registry.unconfirmed),

@@ -22,6 +22,7 @@ from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.cards.lint import lint_card, lint_card_file
 from ordain.verbs.lint import Linted
 from ordain.verbs.yaml_folder import SUFFIXES
+from ordain.verbs.yaml_lint import lint_folder
 
 COLUMNS = ("agent", "domain", "place taken by", "verbs here", "not here", "what it does")
 
@@ -106,6 +107,8 @@ def _linted(settings: Settings, what: Sequence[str]) -> list[Linted]:
         else:
             one = lint_card_file(file, verbs, beside)
         linted.append(one)
+    if not what:
+        lint_folder(CARDS, folder, linted)
     return linted
 
 

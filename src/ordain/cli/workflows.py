@@ -22,6 +22,7 @@ from ordain.verbs.lint import Linted
 from ordain.verbs.workflow.folder import WORKFLOWS, shipped_workflows
 from ordain.verbs.workflow.lint import lint_template, lint_workflow
 from ordain.verbs.yaml_folder import SUFFIXES
+from ordain.verbs.yaml_lint import lint_folder
 
 COLUMNS = ("template", "version", "steps", "not here", "what it does")
 
@@ -83,7 +84,9 @@ def _linted(settings: Settings, what: Sequence[str]) -> list[Linted]:
     verbs = with_agents(build_registry(settings).specs, cards.values())
     if not what:
         found = sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []
-        return [lint_workflow(file, verbs, settings.workflows.verbs) for file in found]
+        every = [lint_workflow(file, verbs, settings.workflows.verbs) for file in found]
+        lint_folder(WORKFLOWS, folder, every)
+        return every
     linted: list[Linted] = []
     for name in what:
         file = Path(name) if "/" in name or name.endswith(SUFFIXES) else folder / f"{name}.yaml"

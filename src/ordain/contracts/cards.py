@@ -7,6 +7,7 @@ one who hands on may do.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -27,6 +28,9 @@ CardWords = Annotated[str, StringConstraints(max_length=DESCRIPTION_CHARS, patte
 """Words of several lines, without what commands a terminal or passes for another line's end."""
 AGENT_VERB = "agent."
 """How the id of the verb begins that hands work to a card: ``agent.finance_agent``."""
+PRIMARY = "primary"
+"""The id of the source where no card hands on but the run that answers, the primary orchestrator; no card's name."""
+_SECOND = re.compile(r"(.+)_(?:[2-9]|[1-9][0-9]+)")
 
 
 class ToolFirst(StrEnum):
@@ -95,10 +99,14 @@ def agent_rows(cards: Iterable[AgentCard]) -> str:
 def card_faults(cards: Mapping[str, AgentCard]) -> Iterator[tuple[str, Fault]]:
     """What is wrong with cards together, each with the card's name and the place in it: a domain has one owner, the first (HND-05), and whoever takes a place is there, and another.
 
-    Two that take each other's place are none: a place is taken once (B-16).
+    Two that take each other's place are none: a place is taken once (B-16). Names that code makes are no card's (HND-06).
     """
     owners: dict[str, str] = {}
     for name, card in cards.items():
+        if name == PRIMARY:
+            yield name, (("name",), f"{PRIMARY} is who hands work on first: give it another name")
+        elif (second := _SECOND.fullmatch(name)) is not None and second[1] in cards:
+            yield name, (("name",), f"{name} is what {second[1]} is called where it is at work more than once: give it another name")
         if (owner := owners.setdefault(card.domain, name)) != name:
             yield name, (("domain",), f"{card.domain} belongs to {owner}: one card owns a domain")
         if card.fallback_agent == name:

@@ -16,8 +16,6 @@ from pydantic import Field
 from ordain.contracts.pinned import HandoffMode
 from ordain.contracts.planner import Strict
 
-PRIMARY = "primary"
-"""The id of the source where no card hands on but the run that answers: the primary orchestrator."""
 DELEGATE: HandoffMode = "delegate"
 FANOUT: HandoffMode = "fanout-fanin"
 DEPTH_MOST = 5

@@ -16,12 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.approvals import MayAsk
-from ordain.contracts.cards import AGENT_VERB
+from ordain.contracts.cards import AGENT_VERB, PRIMARY
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.handoff import (
     DELEGATE,
     FANOUT,
-    PRIMARY,
     Envelope,
     HandedPayload,
     HandoffBudget,

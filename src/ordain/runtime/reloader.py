@@ -42,6 +42,7 @@ class Reloader:
         self._seen, self.problems = began
         self._lock = asyncio.Lock()
         self._written: int | None = None
+        self._tell()
 
     async def watch(self, every_s: float) -> None:
         """Look for changes, for ever. A change counts once it has stood for one round: files are written one after the other."""
@@ -81,11 +82,7 @@ class Reloader:
                 self._seen = None  # the next look tries again, whatever is written then
                 return self._refused(problem_of(error))
             self._seen, self.problems = found, built.problems
-            for problem in self.problems:
-                if problem.warning:
-                    LOG.warning("%s", problem.message)
-                else:
-                    LOG.error("left out: %s", problem.message)
+            self._tell()
             changed = built.catalog.digest != before
             if changed:
                 LOG.info(
@@ -95,6 +92,13 @@ class Reloader:
                     built.catalog.wording_id[:14],
                 )
             return Reloaded(ok=True, changed=changed, catalog=built.catalog.digest, problems=self.problems)
+
+    def _tell(self) -> None:
+        for problem in self.problems:
+            if problem.warning:
+                LOG.warning("%s", problem.message)
+            else:
+                LOG.error("left out: %s", problem.message)
 
     def _refused(self, problem: CatalogProblem) -> Reloaded:
         """Nothing has changed; a problem that lasts is logged once."""

@@ -51,26 +51,33 @@ class YamlFolder(Generic[M]):
     alone: Callable[[M], Iterable[Fault]] = no_faults
     together: Callable[[Mapping[str, M]], Iterable[tuple[str, Fault]]] = no_faults
 
-    def of(self, folder: Path, beside: Mapping[str, M] = MappingProxyType({})) -> dict[str, M]:
+    def of(
+        self, folder: Path, beside: Mapping[str, M] = MappingProxyType({}), left_out: list[ConfigurationError] | None = None
+    ) -> dict[str, M]:
         """The shipped ones, those ``beside`` the folder, and its own, by name; it need not exist.
+
+        Where ``left_out`` is given, what of the folder cannot be used is left out, and why is added there: fewer may do less, and never more.
 
         Raises:
             ConfigurationError: one of the folder cannot be used, or has a name that is taken; some do not go together.
         """
-        own = self._read_all(folder, shipped=False) if folder.is_dir() else {}
+        own = self._read_all(folder, shipped=False, left_out=left_out) if folder.is_dir() else {}
         known = {"shipped": self.shipped(), "embedded": beside}
         for what, others in known.items():
             for taken in sorted(others.keys() & own.keys()):
-                raise self._invalid(str(folder / f"{taken}{SUFFIX}"), self.taken(taken, what))
+                _leave_out(self._invalid(str(folder / f"{taken}{SUFFIX}"), self.taken(taken, what)), left_out)
+                del own[taken]
         for taken in sorted(known["shipped"].keys() & beside.keys()):
             raise ConfigurationError(self.taken(taken, "shipped"), code=self.code)
-        found = {**known["shipped"], **beside, **{name: one for name, (one, _) in own.items()}}
-        for name, (place, what) in self.together(found):
+        others = {**known["shipped"], **beside}
+        while (fault := next(iter(self.together({**others, **{name: one for name, (one, _) in own.items()}})), None)) is not None:
+            name, (place, what) = fault
             said = f"{_dotted(place)}: {what}"
-            if name in own:
-                raise self._invalid(str(folder / f"{name}{SUFFIX}"), said, own[name][1].line(place))
-            raise ConfigurationError(f"{self.noun} {name}: {said}", code=self.code)
-        return found
+            if name not in own:
+                raise ConfigurationError(f"{self.noun} {name}: {said}", code=self.code)
+            _leave_out(self._invalid(str(folder / f"{name}{SUFFIX}"), said, own[name][1].line(place)), left_out)
+            del own[name]
+        return {**others, **{name: one for name, (one, _) in own.items()}}
 
     def taken(self, name: str, what: str) -> str:
         """That a name is another's; ``what`` says whose."""
@@ -84,15 +91,25 @@ class YamlFolder(Generic[M]):
         """
         return MappingProxyType({name: one for name, (one, _) in self._read_all(folder, shipped=shipped).items()})
 
-    def _read_all(self, folder: Path, *, shipped: bool) -> dict[str, tuple[M, YamlDocument]]:
+    def _read_all(
+        self, folder: Path, *, shipped: bool, left_out: list[ConfigurationError] | None = None
+    ) -> dict[str, tuple[M, YamlDocument]]:
         try:
             root = folder.resolve(strict=True)
             names = sorted(entry.name for entry in root.iterdir() if entry.name.endswith(SUFFIXES))
         except OSError as error:
-            raise self._invalid(str(folder), f"cannot be read: {error.strerror}") from error
+            _leave_out(self._invalid(str(folder), f"cannot be read: {error.strerror}"), left_out)
+            return {}
         if len(names) > self.most:
-            raise self._invalid(str(root), f"more than {self.most} {self.noun}s")
-        return {name.removesuffix(SUFFIX): self._read(root, name, shipped=shipped) for name in names}
+            _leave_out(self._invalid(str(root), f"more than {self.most} {self.noun}s: none of them is taken up"), left_out)
+            return {}
+        found: dict[str, tuple[M, YamlDocument]] = {}
+        for name in names:
+            try:
+                found[name.removesuffix(SUFFIX)] = self._read(root, name, shipped=shipped)
+            except ConfigurationError as error:
+                _leave_out(error, left_out)
+        return found
 
     def load_file(self, root: Path, name: str) -> M:
         """One file; ``root`` is its folder, links followed.
@@ -153,6 +170,12 @@ class YamlFolder(Generic[M]):
     def _invalid(self, source: str, what: str, line: int | None = None) -> ConfigurationError:
         place = source if line is None else f"{source}:{line}"
         return ConfigurationError(f"{place}: {what}", code=self.code, details={"file": source, "line": line})
+
+
+def _leave_out(error: ConfigurationError, left_out: list[ConfigurationError] | None) -> None:
+    if left_out is None:
+        raise error
+    left_out.append(error)
 
 
 def _dotted(place: tuple[str | int, ...]) -> str:

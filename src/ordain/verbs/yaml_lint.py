@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ordain.contracts.http_call import FieldPath
 from ordain.errors import ConfigurationError
@@ -40,3 +41,15 @@ def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[To
         for found in more(folder.load_file(root, path.name)):
             linted.add(*found)
     return linted
+
+
+def lint_folder(folder: YamlFolder[Any], path: Path, linted: Sequence[Linted]) -> None:
+    """Add to its files' findings what the loader refuses the folder for though no file of it is wrong by itself: a lint without errors is taken up."""
+    try:
+        folder.of(path)
+    except ConfigurationError as error:
+        whole = error.details.get("file") == str(path.resolve())
+        if linted and (whole or not any(one.errors for one in linted)):
+            line, message = error.details.get("line"), error.message.partition(": ")[2] or error.message
+            file = str(path) if whole else str(error.details.get("file", path))
+            linted[-1].put(Finding(file=file, line=line if isinstance(line, int) else 1, severity=ERROR, message=message))

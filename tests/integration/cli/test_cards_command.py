@@ -126,3 +126,15 @@ def test_a_workflow_may_hand_work_on(run: Said, tmp_path: Path) -> None:
     text = {"id": "hand_on", "version": 1, "description": "Hand on.", "schema": schema, "steps": steps}
     (tmp_path / "workflows" / "hand_on.yaml").write_text(json.dumps(text))
     assert run("lint", of="workflows")[1]["findings"] == []
+
+
+def test_lint_refuses_what_the_loader_refuses(run: Said, tmp_path: Path) -> None:
+    """A folder of more cards than there may be is an error, though each of them is right by itself."""
+    for number in range(CARDS.most):
+        written(tmp_path, f"card_{chr(97 + number % 26)}{chr(97 + number // 26)}")
+    assert run("lint")[0] == 0
+    written(tmp_path, "card_more")
+    code, found = run("lint")
+    (one,) = found["findings"]
+    assert (code, one["file"], one["severity"]) == (1, str(tmp_path / "cards"), "error")
+    assert one["message"] == f"more than {CARDS.most} cards: none of them is taken up"

@@ -60,6 +60,24 @@ async def test_a_card_is_taken_up_while_the_house_runs(tmp_path: Path) -> None:
         assert cards(ordain) == set()
 
 
+async def test_a_house_begins_without_the_cards_that_cannot_be_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What else is there is there, and each file that is left out is told, in the log too; a reload takes nothing up while one is wrong."""
+    written(tmp_path, "legal_agent")
+    broken = written(tmp_path, "torn")
+    broken.write_text("nonsense: [")
+    for folder in ("workflows", "council"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "torn.yaml").write_text("nonsense: [")
+    async with running(tmp_path) as ordain:
+        assert cards(ordain) == {"legal_agent"}
+        assert sorted(one.code for one in ordain.runtime.reloader.problems) == ["invalid_card", "invalid_seat", "invalid_workflow"]
+        assert str(broken) in {one.file for one in ordain.runtime.reloader.problems}
+        assert f"left out: {broken}" in caplog.text
+        written(tmp_path, "poems_agent")
+        assert not (await ordain.reload()).ok
+        assert cards(ordain) == {"legal_agent"}
+
+
 async def test_what_changes_in_a_folder_is_noticed(tmp_path: Path) -> None:
     """Cards and seats, beside verbs, wording and workflows: what a watch looks at is another then."""
     async with running(tmp_path) as ordain:
@@ -95,7 +113,7 @@ async def test_a_run_goes_by_the_cards_that_it_began_under(tmp_path: Path) -> No
 
 
 async def test_an_embedder_brings_cards(tmp_path: Path) -> None:
-    """They stand beside the shipped ones and those of the folder; what does not go together begins no house."""
+    """They stand beside the shipped ones and those of the folder; what of them does not go together begins no house, what of the folder does not is left out."""
     written(tmp_path, "legal_agent", fallback_agent="poet_agent")
     async with running(tmp_path, POET) as ordain:
         assert cards(ordain) == {"legal_agent", "poet_agent"}
@@ -103,11 +121,17 @@ async def test_an_embedder_brings_cards(tmp_path: Path) -> None:
     for agents, says in (
         ((POET, POET), "two cards have one name"),
         ((POET, POET.model_copy(update={"name": "bard"})), "card bard: domain: poems belongs to poet_agent"),
-        ((POET.model_copy(update={"name": "legal_agent"}),), "legal_agent is an embedded card"),
-        ((), "there is no card poet_agent"),
     ):
         with pytest.raises(ConfigurationError, match=says):
             running(tmp_path, *agents)
+    other = POET.model_copy(update={"name": "legal_agent"})
+    for agents, left, says in (
+        ((other,), {"legal_agent"}, "legal_agent is an embedded card"),
+        ((), set[str](), "there is no card poet_agent"),
+    ):
+        async with running(tmp_path, *agents) as ordain:
+            assert cards(ordain) == left
+            assert any(says in problem.message for problem in ordain.runtime.reloader.problems)
 
 
 async def test_an_embedder_hands_work_on(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ordain.contracts.approvals import MayAsk
+from ordain.contracts.cards import PRIMARY
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.handoff import PARTS, PRIMARY, Envelope, HandoffBudget, missing_parts
+from ordain.contracts.handoff import PARTS, Envelope, HandoffBudget, missing_parts
 from ordain.contracts.pinned import PinnedProfile
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call

@@ -134,3 +134,56 @@ def test_a_name_that_is_taken_is_nobodys_to_change(tmp_path: Path) -> None:
     assert "card legal_agent: domain: finance belongs to finance_agent" in refusal(
         tmp_path, beside={"legal_agent": AgentCard(name="legal_agent", domain="finance")}
     )
+
+
+@pytest.mark.parametrize("which", FOLDERS)
+def test_what_cannot_be_used_is_left_out_where_the_rest_is_wanted(tmp_path: Path, which: str) -> None:
+    """Each file of its own, and told; of more than there may be none is taken."""
+    kind, text, file = FOLDERS[which]
+    written(tmp_path, text, file)
+    written(tmp_path, "nonsense: [", "broken.yaml")
+    left_out: list[ConfigurationError] = []
+    assert set(kind.of(tmp_path, left_out=left_out)) == {*kind.shipped(), file.removesuffix(".yaml")}
+    assert [Path(str(error.details["file"])).name for error in left_out] == ["broken.yaml"]
+    for number in range(kind.most):
+        written(tmp_path, "", f"t{number}.yaml")
+    left_out.clear()
+    assert kind.of(tmp_path, left_out=left_out) == dict(kind.shipped())
+    assert [error.details["file"] for error in left_out] == [str(tmp_path.resolve())]
+
+
+def test_who_needs_a_card_that_is_left_out_is_left_out_too(tmp_path: Path) -> None:
+    """What is left goes together: one whose place another was to take that cannot be used, one whose domain is owned, and a name that is taken."""
+    written(tmp_path, TEXT.replace("general_agent", "broken"))
+    written(tmp_path, "nonsense: [", "broken.yaml")
+    written(tmp_path, "name: second\ndomain: finance\n", "second.yaml")
+    written(tmp_path, "name: finance_agent\ndomain: money\n", "finance_agent.yaml")
+    left_out: list[ConfigurationError] = []
+    assert CARDS.of(tmp_path, left_out=left_out) == dict(shipped_cards())
+    assert {Path(str(error.details["file"])).stem for error in left_out} == {"legal_agent", "broken", "second", "finance_agent"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("primary", "who hands work on first"),
+        ("finance_agent_2", "what finance_agent is called"),
+        ("legal_agent_13", "what legal_agent is called"),
+    ],
+)
+def test_a_name_that_code_makes_is_no_cards(tmp_path: Path, name: str, says: str) -> None:
+    """So that a line of a header says whom work was handed to; another number behind a name is a name like any.
+
+    HND-06 "Temporary sub-agents allowed for bounded parallel work, explicitly traced."
+    """
+    written(tmp_path)
+    written(tmp_path, "name: other_2\ndomain: other\n", "other_2.yaml")
+    written(tmp_path, "name: finance_agent_1\ndomain: one\n", "finance_agent_1.yaml")
+    assert {"other_2", "finance_agent_1"} <= set(CARDS.of(tmp_path))
+    written(tmp_path, f"name: {name}\ndomain: more\n", f"{name}.yaml")
+    assert f"{name}.yaml:1: name: " in refusal(tmp_path)
+    assert says in refusal(tmp_path)
+    with pytest.raises(ConfigurationError, match="name"):
+        CARDS.of(
+            tmp_path / "nowhere", {"legal_agent": AgentCard(name="legal_agent", domain="law"), name: AgentCard(name=name, domain="more")}
+        )

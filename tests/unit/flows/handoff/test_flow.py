@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from ordain.contracts.handoff import PARTS, PRIMARY, Envelope, HandedPayload, HandoffBudget, HandoffTrace, ModelSnapshot
+from ordain.contracts.cards import PRIMARY
+from ordain.contracts.handoff import PARTS, Envelope, HandedPayload, HandoffBudget, HandoffTrace, ModelSnapshot
 from ordain.contracts.planner import Limits
 from ordain.contracts.work_bounds import WorkBounds
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput

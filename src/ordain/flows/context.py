@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
@@ -102,7 +103,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     ``profiled``: by what is to be decided which pinned profile holds, before anything is done; ``held`` is the one that does.
     ``granted`` is all that the run may do, whatever a part of its flow holds itself to; ``run`` and ``root`` are its id and its root's, ``chain`` the cards
-    that its work was handed through; ``principal`` is who asked for the root. ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
+    that its work was handed through; ``principal`` is who asked for the root, ``scopes`` those of the token that did (None: the owner). ``lanes`` are the lanes decided so far, by purpose: one decision holds for the run, until a fallback moves on.
     """
 
     fx: Effects
@@ -126,6 +127,7 @@ class FlowContext(Struct, frozen=True, kw_only=True):
     root: str = ""
     chain: tuple[str, ...] = ()
     principal: str = ""
+    scopes: tuple[TokenScope, ...] | None = None
     lanes: dict[str, LaneChosen] = field(default_factory=dict[str, LaneChosen])
 
     def narrowed(self, verbs: Iterable[str]) -> FlowContext:
@@ -144,6 +146,14 @@ class FlowContext(Struct, frozen=True, kw_only=True):
         """The same under a pinned profile, with what that leaves of its scope."""
         scope, granted = held.leaves(self.scope, self.catalog), held.leaves(self.granted, self.catalog)
         return structs.replace(self, held=held, scope=scope, granted=granted)
+
+    @property
+    def lends(self) -> CapabilityScope:
+        """What of all that the run may do it can pass on: what the token that asked for it may not call it lends nobody."""
+        if self.scopes is None:
+            return self.granted
+        verbs = self.catalog.verbs.items()
+        return self.granted.narrowed(verb for verb, found in verbs if set(found.spec.scopes).issubset(self.scopes))
 
     @property
     def advice(self) -> str:

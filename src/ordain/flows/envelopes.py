@@ -77,7 +77,7 @@ def hand_on(context: FlowContext, calls: Sequence[Call], refs: Refs, *, mode: st
         calls=asks,
         catalog=context.catalog,
         held=context.held,
-        scope=context.granted,
+        scope=context.lends,
         left=HandoffBudget(**structs.asdict(context.account.cap.less(context.account.spent))),
         run=context.run,
         root=context.root,

@@ -137,6 +137,7 @@ class RunSetup:
             root=self.root,
             chain=started.chain,
             principal=started.principal,
+            scopes=started.scopes,
             granted=structs.replace(self.scope, constraints=deepcopy(bounds) if bounds else {}),
         )
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw, structs
 from pydantic import BaseModel
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -53,7 +54,7 @@ class Standing:
 
     ``child``: another run opened it; ``scope`` and ``allowance`` are then what that one let it have (None: what a root of its kind would
     get), ``depth`` how many verb calls it is nested in, ``chain`` the cards that its work was handed through, ``runs`` how many it may open below it (None: as a root). ``transcript`` reads what references into the session say. ``may_ask`` is whom it may ask for a yes:
-    nobody, its principal's grants, or people too, as a session's runs may.
+    nobody, its principal's grants, or people too, as a session's runs may; ``scopes`` are those of the token that asked for it (None: the owner).
     """
 
     at: datetime = EPOCH + timedelta(days=20_000)
@@ -71,6 +72,7 @@ class Standing:
     workspace: str = DEFAULT_WORKSPACE
     principal: str = "user:test"
     may_ask: MayAsk | None = None
+    scopes: tuple[TokenScope, ...] | None = None
 
 
 AS_ROOT = Standing()
@@ -162,6 +164,7 @@ class ScriptedEffects(Generic[I, O]):
             session=standing.session,
             thread=standing.thread or int(bool(standing.session)),
             may_ask=standing.may_ask,
+            scopes=standing.scopes,
         )
         started = root_run(self.kind, opening, self.catalog).started
         started = structs.replace(started, depth=standing.depth, chain=standing.chain, allowance=standing.allowance or started.allowance)

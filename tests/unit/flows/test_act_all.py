@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.approvals import MayAsk, Subject
+from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.effect import Children, Wait
 from ordain.effects.results import VerbFailed, VerbReturned
@@ -51,12 +54,19 @@ def failure(code: str) -> Any:
     return child_failed(code, {"ok": False, "output": told, "error": code, "message": "no"})
 
 
-def play(calls: list[Call], *script: Any, standing: Standing = PEOPLE, verbs: tuple[str, ...] = EVERY, **policy: Any) -> Played[Any]:
+def play(
+    calls: list[Call],
+    *script: Any,
+    standing: Standing = PEOPLE,
+    verbs: tuple[str, ...] = EVERY,
+    catalog: Catalog | None = None,
+    **policy: Any,
+) -> Played[Any]:
     async def run(context: FlowContext, _: Any) -> tuple[Acted, ...]:
         return await act_all(context, calls)
 
     kind = kind_of(run, verbs=verbs)
-    played = ScriptedEffects(kind, house_of_cards(**policy), standing=standing, kinds=shipped_kinds((kind,))).play({}, script)
+    played = ScriptedEffects(kind, catalog or house_of_cards(**policy), standing=standing, kinds=shipped_kinds((kind,))).play({}, script)
     assert played.replayed().equal
     return played
 
@@ -67,6 +77,23 @@ def waits(played: Played[Any]) -> list[Wait]:
 
 def joins(played: Played[Any]) -> list[Children]:
     return [one for one in played.asked if isinstance(one, Children)]
+
+
+@given(st.none() | st.sets(st.sampled_from(TokenScope)).map(lambda scopes: tuple(sorted(scopes))))
+def test_what_a_token_may_not_call_it_hands_to_nobody(scopes: tuple[TokenScope, ...] | None) -> None:
+    """The envelope, and what an approver is told of it, have no verb that needs a scope which the token that asked has not; the header says who withheld it.
+
+    HND-01e "Capability scope, server-owned and validated."
+    """
+    house = house_of_cards(**NEVER)
+    keep = house.data.verbs["keep"].model_copy(update={"scopes": [TokenScope.MEMORY]})
+    catalog = house.changed(verbs={**house.data.verbs, "keep": keep})
+    standing = replace(PEOPLE, scopes=scopes)
+    played = play([hand_to("keeper", forward_skills=["look", "keep"])], joined(answer()), standing=standing, catalog=catalog)
+    may = scopes is None or TokenScope.MEMORY in scopes
+    (spawn,) = played.spawns
+    assert spawn.scope == (("keep", "look") if may else ("look",))
+    assert ("not passed on to keeper (caller)" in played.header) != may
 
 
 def test_a_fan_out_is_one_approval_and_one_join() -> None:

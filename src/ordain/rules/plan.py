@@ -7,7 +7,7 @@ one who is unknown refuses all of them (B-30).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -54,7 +54,7 @@ class PlannedBy(StrEnum):
 class PlanMade(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="planned"):
     """The plan is followed: ``steps`` are the indexes of what was proposed that are left, ``needs`` what each needs, by its place among them.
 
-    ``dropped`` counts those for agents that there are not, and those that need them.
+    ``dropped`` counts those for agents that there are not, and those that need them; ``missing`` has the names of these agents, as they were written, cut.
     """
 
     agents: tuple[str, ...]
@@ -63,10 +63,11 @@ class PlanMade(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="plann
     strategy: HandoffStrategy = HandoffStrategy.SEQUENTIAL
     needs: tuple[tuple[int, ...], ...] = ()
     dropped: int = 0
+    missing: str = ""
 
 
 class PlanFallback(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="fallback"):
-    """``general_agent`` takes the request (PLAN-13); ``detail`` names the place, never a value."""
+    """``general_agent`` takes the request (PLAN-13); ``detail`` names the place, or the agents that there are not."""
 
     agent: str
     reason: str
@@ -121,8 +122,7 @@ def decide_plan(facts: PlanFacts, inputs: PlanInputs, policy: Policy) -> Decisio
 def _named(inputs: PlanInputs) -> Decision[PlanOutcome]:
     agents = tuple(dict.fromkeys(inputs.named))
     if unknown := [name for name in agents if name not in inputs.cards]:
-        detail = ", ".join(name[:NAME_CHARS] for name in unknown)[:DETAIL_CHARS]
-        return Decision(outcome=PlanRefused(code="unknown_agent", detail=detail), reason=PlanReason.UNKNOWN_NAMED)
+        return Decision(outcome=PlanRefused(code="unknown_agent", detail=_named_so(unknown)), reason=PlanReason.UNKNOWN_NAMED)
     made = PlanMade(agents=agents, steps=tuple(range(len(agents))), confidence=1.0, strategy=HandoffStrategy.PARALLEL)
     return Decision(outcome=made, reason=PlanReason.NAMED)
 
@@ -141,8 +141,9 @@ def _followed(payload: PlannerPlanPayload, inputs: PlanInputs, policy: Policy) -
         return _fallback(inputs, PlanReason.LOW_CONFIDENCE)
     tables = needs if isinstance(needs, tuple) else ()
     kept = _kept([step.agent for step in steps], tables, inputs.cards)
+    missing = _named_so(step.agent for step in steps if step.agent not in inputs.cards)
     if not kept:
-        return _fallback(inputs, PlanReason.UNKNOWN_AGENTS)
+        return _fallback(inputs, PlanReason.UNKNOWN_AGENTS, missing)
     place = {index: number for number, index in enumerate(kept)}
     made = PlanMade(
         agents=tuple(steps[index].agent for index in kept),
@@ -151,8 +152,14 @@ def _followed(payload: PlannerPlanPayload, inputs: PlanInputs, policy: Policy) -
         strategy=strategy if isinstance(strategy, HandoffStrategy) else HandoffStrategy.SEQUENTIAL,
         needs=tuple(tuple(place[before] for before in tables[index]) for index in kept) if tables else (),
         dropped=len(steps) - len(kept),
+        missing=missing,
     )
     return Decision(outcome=made, reason=PlanReason.PLANNED)
+
+
+def _named_so(names: Iterable[str]) -> str:
+    """Names that nobody has, each once, for a line that quotes them."""
+    return ", ".join(name[:NAME_CHARS] for name in dict.fromkeys(names))[:DETAIL_CHARS]
 
 
 def _kept(agents: Sequence[str], needs: Sequence[Sequence[int]], cards: Mapping[str, AgentCard]) -> tuple[int, ...]:
@@ -176,10 +183,10 @@ _OUTCOME: msgspec.json.Decoder[PlanOutcome] = msgspec.json.Decoder(PlanOutcome)
 def _tells(recorded: Recorded) -> HeaderShare:
     """Whom the plan is for, or why another one is followed than what was proposed."""
     match _OUTCOME.decode(recorded.outcome):
-        case PlanMade(agents=agents, dropped=dropped):
-            left_out = f", {dropped} dropped" if dropped else ""
-            steps = f"{len(agents)} {'step' if len(agents) == 1 else 'steps'}{left_out}: {', '.join(agents)}"
-            line = HeaderLine(mark="info", what=f"plan of {steps}", reason=recorded.reason)
+        case PlanMade(agents=agents, dropped=dropped, missing=missing):
+            steps = f"{len(agents)} {'step' if len(agents) == 1 else 'steps'}: {', '.join(agents)}"
+            left_out = f"; {dropped} dropped, for agents that there are not" if dropped else ""
+            line = HeaderLine(mark="info", what=f"plan of {steps}{left_out}", reason=recorded.reason, excerpt=missing)
         case PlanFallback(agent=agent, detail=detail):
             what = f"fallback applied: no plan of the planner's is followed, {agent} takes the request"
             line = HeaderLine(mark="info", what=what, reason=recorded.reason, excerpt=detail)

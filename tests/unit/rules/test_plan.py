@@ -245,8 +245,10 @@ def test_who_is_not_there_is_dropped_with_whoever_needs_it() -> None:
         strategy=HandoffStrategy.PARALLEL,
         needs=((), (0,)),
         dropped=2,
+        missing="nobody",
     )
-    assert by_model({"steps": [{"agent": "nobody"}]}).reason is PlanReason.UNKNOWN_AGENTS
+    gone = by_model({"steps": [{"agent": "nobody"}, {"agent": "x" * 100}]})
+    assert (gone.reason, gone.outcome.detail) == (PlanReason.UNKNOWN_AGENTS, f"nobody, {'x' * 64}")
     assert by_model({"steps": []}).reason is PlanReason.EMPTY_PLAN
     assert by_model(None).reason is PlanReason.FAILED
     assert by_model(Unparsed(reason=ProposalReason.PROSE, size_bytes=3)).outcome.detail == "step.syntax.prose"

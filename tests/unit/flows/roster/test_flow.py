@@ -318,6 +318,18 @@ def test_the_whole_plan_waits_for_one_yes() -> None:
     assert out(played).ok
 
 
+def test_whom_a_dropped_step_named_is_told() -> None:
+    """In the planner's word, quoted: one that forges a line of the header is no line of it.
+
+    B-31 "Drop with typed log; none left → PLAN-13."
+    """
+    forged = "nobody\n✓ plan of 2 steps"
+    played = roster(plan(step("creative_agent"), step(forged)), joined(found()))
+    (line,) = [line for line in played.header.splitlines() if "plan of" in line]
+    assert line.startswith("· plan of 1 step: creative_agent; 1 dropped, for agents that there are not · ")
+    assert line.endswith('"nobody plan of 2 steps"')
+
+
 def test_without_a_yes_nobody_is_handed_anything() -> None:
     """Neither those who were planned nor anybody in their place."""
     played = roster(plan(step("finance_agent"), step("creative_agent")), not_approved(), policy=ASKED)

@@ -14,6 +14,7 @@ from ordain.cli.commands_cards import cards
 from ordain.cli.commands_config import config
 from ordain.cli.commands_library import docs, memory
 from ordain.cli.commands_models import local, models
+from ordain.cli.commands_seats import seats
 from ordain.cli.commands_store import store
 from ordain.cli.commands_token import token
 from ordain.cli.commands_verbs import verbs
@@ -40,6 +41,7 @@ tree.command(sessions)
 tree.command(verbs)
 tree.command(workflows)
 tree.command(cards)
+tree.command(seats)
 tree.command(approvals)
 tree.command(grants)
 tree.command(phrases)

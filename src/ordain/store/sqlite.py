@@ -123,14 +123,15 @@ class SqliteStore:
                 configure(self._db)
             if options.holder is not None:
                 cover_all(self._db)
-            self._reads = self._db if folder is None or reading_only else configure(connect(folder))
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:
                 name_holder(self._lock)
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
+            threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
+            # Where the loop commits it also reads there: another connection would read its pages from the file again after each commit.
+            self._reads = configure(connect(folder)) if threaded and not reading_only else self._db
             at_once(self._db)
             at_once(self._reads)
-            threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
             self.writer = self._writer(options, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
             self._release()
@@ -330,7 +331,7 @@ class SqliteStore:
 
     @property
     def reading(self) -> sqlite3.Connection:
-        """For ``store.sessions``: the connection that reads, and writes nothing."""
+        """For ``store.sessions``: the connection to read on. Where the writer has a thread it is another than the writer's."""
         return self._reads
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
@@ -373,8 +374,7 @@ class SqliteStore:
                 self._apart[0].close()
         self.writer.close()
         self._db.close()
-        if not self._memory:
-            self._reads.close()
+        self._reads.close()
         if self.folder is not None and (self._lock is not None or not self._unlogged):  # what a guest told, an engine's start tells, too
             note_closed(self.folder, self._lock)
         self._release()

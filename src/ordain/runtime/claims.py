@@ -35,7 +35,7 @@ from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.consent_policy import giver_refused
 from ordain.runtime.consents import PendingCall
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.message_entry import Received, received
+from ordain.runtime.message_entry import Received, is_bare, received
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import PinnedCatalogs, Services
 from ordain.runtime.setup import RunSetup
@@ -87,7 +87,10 @@ class AttachClaim:
         self._suggested, self._run = msgspec.convert(given, Placing), run
         self.pinned = PinnedCatalogs(run.services.catalogs)
         self._seq = seq
-        self.reads: tuple[SharedRead, ...] = (SessionRead(session=stored.session, seq=seq, **_placed_by(self._message)),)
+        bare, named = is_bare(self._message.found), self._message.thread
+        self.reads: tuple[SharedRead, ...] = (
+            SessionRead(session=stored.session, seq=seq, thread=named, bare=bare, **_placed_by(self._message)),
+        )
         if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
             self._suggested = structs.replace(self._suggested, choice="", options=())
             return

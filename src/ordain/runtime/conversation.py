@@ -23,7 +23,7 @@ from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.entries import spoken
-from ordain.runtime.message_entry import Received, body_of, message_of
+from ordain.runtime.message_entry import Received, body_of, is_bare, message_of
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 from ordain.runtime.streams import event_of
 
@@ -120,6 +120,8 @@ class Conversation:
             author=entry.author,
             reply_to=given.ids.reply_to,
             edits=entry.edits,
+            thread=given.thread,
+            bare=is_bare(given.found),
             opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
         )
 

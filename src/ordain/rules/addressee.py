@@ -116,10 +116,15 @@ def too_late(facts: AttachFacts) -> Verdict | None:
 
 
 def resumed(facts: AttachFacts) -> Verdict | None:
-    """*Go on*, where work of the sender was held and nothing else has begun there."""
-    if not facts.cues.go_on or not facts.paused or facts.explicit or facts.anchor not in (0, facts.paused):
+    """*Go on*: with what was held, where nothing else has begun there; with what a reply asked; to work that goes on it is nothing."""
+    if not facts.cues.go_on or facts.explicit:
         return None
-    return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED
+    if facts.paused and facts.anchor in (0, facts.paused):
+        return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED
+    if _is_chat(facts) and facts.anchor in (0, facts.last):
+        return _goes_on(facts, facts.last)
+    live = [thread for thread in facts.threads if thread.live]
+    return (Filler(), AttachReason.FILLER) if live and not any(thread.asks for thread in live) else None
 
 
 def _told(facts: AttachFacts, thread: ThreadFact) -> Verdict | None:

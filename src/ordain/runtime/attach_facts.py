@@ -39,7 +39,7 @@ def attach_facts(
     barred = {thread.id: _barred(state, message, thread) for thread in state.threads}
     last = last_word(state, {number for number, why in barred.items() if why})
     answered = latest_answer(state, message, last) if found.yes or found.no or found.hold else LatestAnswer()
-    paused = held_request(state, said.user) if found.go_on else None
+    paused = held_request(state, said.user, last.seq) if found.go_on else None
     place = state.edited if edit is not Edit.NONE else state.replied
     named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     anchor = named if place is None else place.thread

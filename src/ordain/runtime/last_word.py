@@ -88,14 +88,14 @@ def _refused(thread: Thread) -> bool:
     return any(value is False for value in thread.slots.values())
 
 
-def held_request(state: SessionState, user: str) -> Spoken | None:
-    """The sender's own request whose work was held last, where nothing has begun in its thread since; None where it had ended by itself."""
+def held_request(state: SessionState, user: str, after: int = 0) -> Spoken | None:
+    """The sender's own request whose work was held last, behind entry ``after``, where nothing has begun in its thread since; None where it had ended by itself."""
     at_rest = {thread.id for thread in state.threads if not thread.turns}
     held, begun = set[int](), set[int]()
     for one in state.spoken:
         if one.kind is not EntryKind.MESSAGE or one.attached not in _REQUESTS or one.thread not in at_rest - begun:
             continue
-        if one.stops:
+        if one.stops and one.seq > after:
             held.add(one.thread)
         elif one.thread in held and one.author == user and one.status == Status.CANCELLED and one.body is not None:
             return one

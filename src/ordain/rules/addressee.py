@@ -116,15 +116,15 @@ def too_late(facts: AttachFacts) -> Verdict | None:
 
 
 def resumed(facts: AttachFacts) -> Verdict | None:
-    """*Go on*: with what was held, where nothing else has begun there; with what a reply asked; to work that goes on it is nothing."""
+    """*Go on*: with what was held, where nothing else has begun there; with what a reply asked; to work that goes on it is no order."""
     if not facts.cues.go_on or facts.explicit:
         return None
+    live = [thread for thread in facts.threads if thread.live]
+    if any(not thread.asks for thread in live) and not (facts.paused and facts.anchor == facts.paused):
+        return Filler(), AttachReason.FILLER
     if facts.paused and facts.anchor in (0, facts.paused):
         return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED
-    if _is_chat(facts) and facts.anchor in (0, facts.last):
-        return _goes_on(facts, facts.last)
-    live = [thread for thread in facts.threads if thread.live]
-    return (Filler(), AttachReason.FILLER) if live and not any(thread.asks for thread in live) else None
+    return _goes_on(facts, facts.last) if _is_chat(facts) and facts.anchor in (0, facts.last) else None
 
 
 def _told(facts: AttachFacts, thread: ThreadFact) -> Verdict | None:
@@ -147,7 +147,7 @@ def _reply(facts: AttachFacts, replied: ThreadFact, fitting: Sequence[ThreadFact
 
 def _older(facts: AttachFacts, only: ThreadFact, fitting: Sequence[ThreadFact]) -> Verdict:
     """It fits this one question, and another one may have been put last."""
-    last, consent = _last(facts), only.asks in _CONSENTS and _says(facts)
+    last, consent = _last(facts), _says(facts)
     if last is None or last.id == only.id:
         return _strayed(facts, only) or (AnswerPending(thread=only.id), AttachReason.ANSWER)
     if last in fitting:
@@ -161,7 +161,7 @@ def _older(facts: AttachFacts, only: ThreadFact, fitting: Sequence[ThreadFact]) 
 
 def _strayed(facts: AttachFacts, only: ThreadFact) -> Verdict | None:
     """What replies to a message that is not known consents to nothing as long as it could be about something else."""
-    if not facts.astray or only.asks not in _CONSENTS or len(facts.threads) < 2:
+    if not facts.astray or not (_says(facts) or only.asks in _CONSENTS) or len(facts.threads) < 2:
         return None
     return Repair(a=_answering(only), b=MessageReading(attached=Attached.NEW_REQUEST, thread=0)), AttachReason.AMBIGUOUS
 

@@ -62,13 +62,19 @@ def holding(facts: AttachFacts) -> Verdict | None:
     working = [thread for thread in live if not thread.asks and thread not in awaiting]
     if working and (ended := _elsewhere(facts, working)) is not None:
         return ended
-    target = [thread for thread in working if thread.id == facts.anchor] or working
+    target = [thread for thread in working if thread.id == facts.anchor] or [thread for thread in working if _may_reach(facts)]
     if len(target) == 1:
         return Override(thread=target[0].id, stop=True), AttachReason.HOLD
     if not target:
         return None
     first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=True) for thread in target[:2])
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
+
+
+def _may_reach(facts: AttachFacts) -> bool:
+    """Whether a *wait* may be said to other work than that of the thread it replies to: where that asks which of two was meant."""
+    replied = replied_thread(facts) if facts.addressed else None
+    return replied is None or replied.asks == ExpectedType.CHOICE
 
 
 def threads_at_work(facts: AttachFacts) -> Sequence[ThreadFact]:

@@ -295,10 +295,11 @@ class Runtime:
         return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
-        """Answer a wait; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``.
+        """Answer a wait; the first answer counts. Returns ``sent``, ``asked_again``, ``duplicate`` or ``settled``.
 
         Raises:
             Conflict: it waits for an approver (``approval_required``), who decides by the approval's id.
+            InvalidRequest: it is no answer to what is asked (``answer_unfit``).
         """
         return await answered(self.services, await self._load(run), addr, AnswerBody(value=value, by=by))
 

@@ -108,6 +108,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "not_unknown": HttpRefusal(409, "that effect has no unknown outcome"),
     "already_answered": HttpRefusal(409, "that effect was answered before"),
     "answer_too_large": HttpRefusal(422, "the answer is too large or nests too deep"),
+    "answer_unfit": HttpRefusal(422, "it is no answer to the question, which stays open"),
     "approval_required": HttpRefusal(409, "that effect waits for an approver, and no answer is one"),
     # approvals and grants
     "approval_not_found": HttpRefusal(404, "there is no such approval in the workspace"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ordain.errors import InvalidRequest
 from ordain.journal.records import Status
 from ordain.testing import ModelScript, call, output
 from tests.shapes.lines import about, holds, script_of
@@ -191,4 +192,22 @@ async def test_an_order_that_replies_to_what_has_ended_reaches_no_other_work(tex
         done = await house.told(working)
         assert done.reply is not None
         assert done.reply.ok
+        lawful(house.ordain)
+
+
+async def test_an_operator_is_told_what_an_answer_comes_to() -> None:
+    """What is no answer is refused and the question stays open; what leaves open what it grants goes back."""
+    async with House(script=SCRIPT) as house:
+        await house.say("please tidy", mode="agent")
+        ((run,),) = house.query("SELECT id FROM runs WHERE flow = 'question'")
+        assert await house.ordain.runtime.answer(run, 0, "r", by="op") == "asked_again"
+        await house.quiet()
+        for value in ("r", 7, ["yes"], None):
+            with pytest.raises(InvalidRequest) as refused:
+                await house.ordain.runtime.answer(run, 1, value, by="op")
+            assert refused.value.code == "answer_unfit"
+        assert waits(house) == 1
+        assert await house.ordain.runtime.answer(run, 1, True, by="op") == "sent"
+        await house.quiet()
+        assert waits(house) == 0
         lawful(house.ordain)

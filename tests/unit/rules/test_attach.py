@@ -371,6 +371,9 @@ LARGEST_CUES = Cues(
     location=True,
     choice="A",
     order=True,
+    whole=True,
+    hold=True,
+    go_on=True,
 )
 
 
@@ -392,6 +395,14 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
         open=256,
         edit=max(Edit, key=len),
         asks_back=True,
+        addressed=True,
+        last=number,
+        aside=True,
+        told=True,
+        answered=number,
+        refused=True,
+        revises=True,
+        paused=number,
     )
     option = MessageReading(attached=Attached.ANSWER, thread=number, stop=True)
     chosen = msgspec.structs.replace(facts, options=(option, option), choice="B")

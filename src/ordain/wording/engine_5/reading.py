@@ -35,7 +35,7 @@ on, beyond the phrases of that sign; a no that takes back (*actually no*), and w
 CONDITION_WORDS: Final = 30
 _PAD: Final = any_of(Sign.PLEASE, Sign.THANKS, Sign.GREETING, Sign.COMMA, Sign.STOPS, Sign.EMOJI)
 _GOES_ON: Final = re.compile(rf"^[{_PAD}]*[{any_of(Sign.GO_ON, Sign.KEEP)}][{_PAD}]*$")
-_NEGATED: Final = re.compile(rf"{Sign.KEEP}|^[{_PAD}]*{Sign.NOT}[^{any_of(Sign.COMMA, Sign.STOPS)}]")
+_NEGATED: Final = re.compile(rf"{Sign.KEEP}|{Sign.NOT}[{any_of(Sign.PLEASE)}]*{Sign.HOLD}")
 _IDEOGRAPHS: Final = "\u2e80"
 """From here on words stand without blanks."""
 

@@ -125,7 +125,7 @@ class Place(Struct, frozen=True, kw_only=True):
     ending: str = ""
 
 
-class Spoken(Struct, frozen=True, gc=False, kw_only=True):
+class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     """One of the latest entries, as far as a bare answer may be about it.
 
     Of what Ordain said ``ending`` is how its text ends. Of a message ``attached`` is what it was taken for, ``stops`` whether it ordered nothing new,
@@ -169,7 +169,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     newer_edit: int = 0
     pinned: dict[str, str] = {}
     profiled: bool = False
-    spoken: tuple[Spoken, ...] = ()
+    spoken: tuple[LatestEntry, ...] = ()
 
 
 class RunFound(Struct, frozen=True, kw_only=True):

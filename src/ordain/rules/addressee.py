@@ -25,7 +25,7 @@ from ordain.rules.attachment import (
 from ordain.rules.reasons import Reason
 from ordain.wording.cues import Partly
 
-Verdict = tuple[AnswerPending | Filler | NewRequest | Override | Repair | StatusNudge, Reason]
+AddresseeVerdict = tuple[AnswerPending | Filler | NewRequest | Override | Repair | StatusNudge, Reason]
 
 _CONSENTS = (ExpectedType.YES_NO, ExpectedType.OPTION)
 """What fills a slot by a word that would fit any other question of the kind."""
@@ -58,7 +58,7 @@ def threads_awaiting(facts: AttachFacts) -> Sequence[ThreadFact]:
     return [thread for place, thread in enumerate(facts.threads) if place in facts.approvals and thread.live]
 
 
-def answer_to(facts: AttachFacts, fitting: Sequence[ThreadFact]) -> Verdict | None:
+def answer_to(facts: AttachFacts, fitting: Sequence[ThreadFact]) -> AddresseeVerdict | None:
     """What a message answers that fits these open questions, or could be said to the question at the end of a reply."""
     if facts.revises:
         return None
@@ -78,7 +78,7 @@ def answer_to(facts: AttachFacts, fitting: Sequence[ThreadFact]) -> Verdict | No
     return _older(facts, best[0], fitting)
 
 
-def which(facts: AttachFacts, thread: ThreadFact) -> Verdict:
+def which(facts: AttachFacts, thread: ThreadFact) -> AddresseeVerdict:
     """Ask back: was the thread's question meant, or what was asked last?"""
     return Repair(a=_answering(thread), b=_of_last(facts, thread)), AttachReason.AMBIGUOUS
 
@@ -88,7 +88,7 @@ def is_last(facts: AttachFacts, thread: int) -> bool:
     return not facts.addressed or facts.last in (0, thread) or _last(facts) is None
 
 
-def taken_back(facts: AttachFacts) -> Verdict | None:
+def taken_back(facts: AttachFacts) -> AddresseeVerdict | None:
     """A no after an answer: it holds the work that the answer let go on, and goes back where a question is open, too (B-07)."""
     thread = next((one for one in facts.threads if facts.answered and one.id == facts.answered), None)
     if thread is None or not (facts.cues.no or (facts.revises and facts.cues.hold)) or facts.explicit:
@@ -107,7 +107,7 @@ def taken_back(facts: AttachFacts) -> Verdict | None:
     return Repair(a=stop, b=_of_last(facts, thread)), AttachReason.AMBIGUOUS
 
 
-def too_late(facts: AttachFacts) -> Verdict | None:
+def too_late(facts: AttachFacts) -> AddresseeVerdict | None:
     """A yes after a no, and an answer that is over."""
     thread = next((one for one in facts.threads if facts.answered and one.id == facts.answered), None)
     if thread is None or not facts.cues.yes or not (facts.refused or facts.revises) or facts.explicit:
@@ -115,7 +115,7 @@ def too_late(facts: AttachFacts) -> Verdict | None:
     return _told(facts, thread)
 
 
-def resumed(facts: AttachFacts) -> Verdict | None:
+def resumed(facts: AttachFacts) -> AddresseeVerdict | None:
     """*Go on*: with what was held, where nothing else has begun there; with what a reply asked; to work that goes on it is no order."""
     if not facts.cues.go_on or facts.explicit:
         return None
@@ -127,12 +127,12 @@ def resumed(facts: AttachFacts) -> Verdict | None:
     return _goes_on(facts, facts.last) if _is_chat(facts) and facts.anchor in (0, facts.last) else None
 
 
-def _told(facts: AttachFacts, thread: ThreadFact) -> Verdict | None:
+def _told(facts: AttachFacts, thread: ThreadFact) -> AddresseeVerdict | None:
     """What became of it, where that is not what the sender is answering."""
     return (StatusNudge(thread=thread.id), AttachReason.TOO_LATE) if is_last(facts, thread.id) and not _is_chat(facts) else None
 
 
-def _reply(facts: AttachFacts, replied: ThreadFact, fitting: Sequence[ThreadFact]) -> Verdict | None:
+def _reply(facts: AttachFacts, replied: ThreadFact, fitting: Sequence[ThreadFact]) -> AddresseeVerdict | None:
     """What is said to one thread reaches no other."""
     if any(thread.id == replied.id for thread in fitting):
         if facts.aside:
@@ -145,7 +145,7 @@ def _reply(facts: AttachFacts, replied: ThreadFact, fitting: Sequence[ThreadFact
     return (NewRequest(thread=replied.id), AttachReason.ANCHORED) if not replied.asks else (NewRequest(), AttachReason.NEW_REQUEST)
 
 
-def _older(facts: AttachFacts, only: ThreadFact, fitting: Sequence[ThreadFact]) -> Verdict:
+def _older(facts: AttachFacts, only: ThreadFact, fitting: Sequence[ThreadFact]) -> AddresseeVerdict:
     """It fits this one question, and another one may have been put last."""
     last, consent = _last(facts), _says(facts)
     if last is None or last.id == only.id:
@@ -159,14 +159,14 @@ def _older(facts: AttachFacts, only: ThreadFact, fitting: Sequence[ThreadFact]) 
     return _strayed(facts, only) or (AnswerPending(thread=only.id), AttachReason.ANSWER)
 
 
-def _strayed(facts: AttachFacts, only: ThreadFact) -> Verdict | None:
+def _strayed(facts: AttachFacts, only: ThreadFact) -> AddresseeVerdict | None:
     """What replies to a message that is not known consents to nothing as long as it could be about something else."""
     if not facts.astray or not (_says(facts) or only.asks in _CONSENTS) or len(facts.threads) < 2:
         return None
     return Repair(a=_answering(only), b=MessageReading(attached=Attached.NEW_REQUEST, thread=0)), AttachReason.AMBIGUOUS
 
 
-def _goes_on(facts: AttachFacts, thread: int) -> Verdict | None:
+def _goes_on(facts: AttachFacts, thread: int) -> AddresseeVerdict | None:
     return None if facts.explicit else (NewRequest(thread=thread), AttachReason.GOES_ON)
 
 

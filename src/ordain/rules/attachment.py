@@ -165,7 +165,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     whose question was put last, as an open question, an approval or the end of a reply; ``aside``: the message replied to is older than what its
     thread asks, ``told``: it ends with a question, ``astray``: it is not known. ``answered`` is the thread whose question the sender's latest answer
     closed, with ``refused`` if that was a no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose work was held.
-    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. Both are recorded
+    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. These are recorded
     under short names: of the largest session the facts fit into a kilobyte.
     """
 
@@ -189,10 +189,10 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     asks_back: bool = field(default=False, name="back")
     addressed: bool = field(default=False, name="to")
     last: int = 0
-    aside: bool = False
-    told: bool = False
+    aside: bool = field(default=False, name="off")
+    told: bool = field(default=False, name="q")
     astray: bool = False
     answered: int = field(default=0, name="for")
     refused: bool = field(default=False, name="no")
     revises: bool = field(default=False, name="re")
-    paused: int = 0
+    paused: int = field(default=0, name="on")

@@ -9,10 +9,10 @@ from ordain.rules.answer import ExpectedType
 from ordain.rules.attachment import Attached, AttachFacts, AttachReason, Filler, MessageReading, NewRequest, Override, Repair, ThreadFact
 from ordain.rules.reasons import Reason
 
-Verdict = tuple[Filler | NewRequest | Override | Repair, Reason]
+OrderVerdict = tuple[Filler | NewRequest | Override | Repair, Reason]
 
 
-def overriding(facts: AttachFacts) -> Verdict | None:
+def overriding(facts: AttachFacts) -> OrderVerdict | None:
     """An order to stop, or to do it otherwise, reaches the thread replied to, else the only one at work; of several it is asked which."""
     cues, live = facts.cues, threads_at_work(facts)
     if max(cues.stop, cues.steer) < 2:
@@ -35,7 +35,7 @@ def overriding(facts: AttachFacts) -> Verdict | None:
     return Repair(a=first, b=second), AttachReason.AMBIGUOUS
 
 
-def _elsewhere(facts: AttachFacts, live: Sequence[ThreadFact]) -> Verdict | None:
+def _elsewhere(facts: AttachFacts, live: Sequence[ThreadFact]) -> OrderVerdict | None:
     """An order that replies to what has ended is none to other work: its sender is asked which was meant, or it is a request there."""
     replied = replied_thread(facts)
     if not facts.addressed or replied is None or replied.live:
@@ -52,7 +52,7 @@ def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
     return any(thread.fits or (thread.takes and facts.cues.stop < 2) for thread in asking)
 
 
-def holding(facts: AttachFacts) -> Verdict | None:
+def holding(facts: AttachFacts) -> OrderVerdict | None:
     """A bare *wait* stops what works; what only waits for an answer waits already."""
     if not facts.cues.hold or facts.explicit:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
@@ -38,8 +39,9 @@ def attach_facts(
     given, edit = suggested or Placing(), _edit(state, message)
     barred = {thread.id: _barred(state, message, thread) for thread in state.threads}
     last = last_word(state, {number for number, why in barred.items() if why})
-    answered = latest_answer(state, message, last) if found.yes or found.no or found.hold else LatestAnswer()
-    paused = held_request(state, said.user, last.seq) if found.go_on else None
+    says = found.yes or found.no or found.hold
+    answered = latest_answer(state, message, last) if says else LatestAnswer()
+    paused = held_request(state, said.user, last.seq) if found.go_on and not says else None
     place = state.edited if edit is not Edit.NONE else state.replied
     named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     anchor = named if place is None else place.thread
@@ -49,22 +51,9 @@ def attach_facts(
         {last.thread, answered.thread, 0 if paused is None else paused.thread},
     )
     threads = sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]  # these are never cut off
-    return AttachFacts(
+    facts = AttachFacts(
         cues=found,
-        threads=tuple(
-            ThreadFact(
-                id=thread.id,
-                status=str(thread.status),
-                live=bool(thread.turns),
-                idle=bool(thread.turns) and thread.id not in state.at_work,
-                asks="" if thread.asked is None else thread.asked.expects,
-                fits=thread.asked is not None and not barred and answer.fits(thread.asked),
-                barred=barred,
-                takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
-                partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
-            )
-            for thread, barred in ((thread, barred[thread.id]) for thread in threads)
-        ),
+        threads=tuple(_thread_fact(thread, barred[thread.id], answer, state) for thread in threads),
         approvals=tuple(place for place, thread in enumerate(threads) if thread.awaiting is not None),
         active=state.active,
         anchor=anchor,
@@ -81,6 +70,11 @@ def attach_facts(
         options=given.options,
         choice=given.choice,
         asks_back=True,
+    )
+    if given.choice:
+        return facts  # it says which; whom the message was said to is decided
+    return msgspec.structs.replace(
+        facts,
         addressed=True,
         last=last.thread,
         aside=_is_aside(state, anchor),
@@ -90,6 +84,20 @@ def attach_facts(
         refused=answered.refused,
         revises=bool(answer_edited(state, message)),
         paused=0 if paused is None else paused.thread,
+    )
+
+
+def _thread_fact(thread: Thread, barred: Barred, answer: AnswerReading, state: SessionState) -> ThreadFact:
+    return ThreadFact(
+        id=thread.id,
+        status=str(thread.status),
+        live=bool(thread.turns),
+        idle=bool(thread.turns) and thread.id not in state.at_work,
+        asks="" if thread.asked is None else thread.asked.expects,
+        fits=thread.asked is not None and not barred and answer.fits(thread.asked),
+        barred=barred,
+        takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
+        partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
     )
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ordain.journal.records import Status
 from ordain.ports.sessions import EntryKind, Thread
-from ordain.ports.shared import SessionState, Spoken
+from ordain.ports.shared import LatestEntry, SessionState
 from ordain.rules.attach import Attached
 from ordain.runtime.message_entry import Received, thread_ref_of
 from ordain.wording.asking import ends_asking
@@ -50,7 +50,7 @@ def last_word(state: SessionState, barred: Set[int]) -> LastWord:
     return LastWord(thread=thread, seq=seq)
 
 
-def _asks(one: Spoken, thread: Thread, taken: Set[int]) -> bool:
+def _asks(one: LatestEntry, thread: Thread, taken: Set[int]) -> bool:
     if one.kind is EntryKind.APPROVAL:
         return thread.awaiting is not None
     return one.kind in _OURS and one.thread not in taken and ends_asking(one.ending)
@@ -88,7 +88,7 @@ def _refused(thread: Thread) -> bool:
     return any(value is False for value in thread.slots.values())
 
 
-def held_request(state: SessionState, user: str, after: int = 0) -> Spoken | None:
+def held_request(state: SessionState, user: str, after: int = 0) -> LatestEntry | None:
     """The sender's own request whose work was held last, behind entry ``after``, where nothing has begun in its thread since; None where it had ended by itself."""
     at_rest = {thread.id for thread in state.threads if not thread.turns}
     held, begun = set[int](), set[int]()

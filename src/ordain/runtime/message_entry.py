@@ -13,7 +13,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.ports.sessions import Entry
-from ordain.ports.shared import Spoken
+from ordain.ports.shared import LatestEntry
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
 
@@ -81,14 +81,14 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
     )
 
 
-def asked_before(spoken: Spoken) -> MessageFacts:
+def asked_before(spoken: LatestEntry) -> MessageFacts:
     """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
     body = MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
     context = Context.model_validate(body.context, strict=False)
     return message_facts(body.text, body.user, spoken.channel, context, len(body.attachments))
 
 
-def thread_ref_of(spoken: Spoken) -> str:
+def thread_ref_of(spoken: LatestEntry) -> str:
     """The word for a thread that an earlier message came under."""
     body = MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
     return str(body.context.get("thread_ref") or "")

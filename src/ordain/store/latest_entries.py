@@ -7,7 +7,7 @@ from typing import Final
 
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import EntryKind
-from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, Spoken
+from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry
 
 _OURS: Final = f"'{EntryKind.REPLY}', '{EntryKind.SAID}'"
 ENDING: Final = (
@@ -25,16 +25,16 @@ _LATEST: Final = (
 _KINDS: Final = frozenset(map(str, EntryKind))
 
 
-def spoken(db: sqlite3.Connection, session: int, before: int) -> tuple[Spoken, ...]:
+def spoken(db: sqlite3.Connection, session: int, before: int) -> tuple[LatestEntry, ...]:
     """The latest entries before a number, the newest first."""
-    found: list[Spoken] = []
+    found: list[LatestEntry] = []
     for seq, thread, kind, run, channel, author, attached, stops, status, ending, body in db.execute(
         _LATEST, (session, before, SPOKEN_MAX)
     ):
         if kind not in _KINDS:
             raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
         found.append(
-            Spoken(
+            LatestEntry(
                 seq=seq,
                 thread=thread,
                 kind=EntryKind(kind),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ordain.errors import FlowFault, JournalCorrupt, RunLost
 from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
-from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, Place, SessionOpening, SessionRead, SessionState, Spoken
+from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced
 from ordain.rules.attach import POSTPONED
@@ -64,16 +64,16 @@ def _asks(rows: MemoryRows, name: SessionKey) -> bool:
     return any(thread.asked is not None for thread in rows.threads.get(name, {}).values())
 
 
-def _spoken(rows: MemoryRows, name: SessionKey, before: int) -> tuple[Spoken, ...]:
+def _spoken(rows: MemoryRows, name: SessionKey, before: int) -> tuple[LatestEntry, ...]:
     """The latest entries before a number, the newest first."""
     entries = [row for row in rows.transcript.get(name, ()) if row.entry.seq < before]
     return tuple(_said(rows, row) for row in reversed(entries[-SPOKEN_MAX:]))
 
 
-def _said(rows: MemoryRows, row: EntryRow) -> Spoken:
+def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
     entry = row.entry
     is_message = entry.kind is EntryKind.MESSAGE
-    return Spoken(
+    return LatestEntry(
         seq=entry.seq,
         thread=entry.thread,
         kind=entry.kind,

@@ -182,7 +182,7 @@ class Conversation:
 
     async def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
         found = await self._services.sessions.answer(workspace, received.session, received.seq)
-        if found is None:
+        if found is None or found[0].message_id != received.message_id:  # erased since, and another message by now
             raise NotFound(f"session {received.session} has no message {received.seq}", code="message_not_found")
         return found
 
@@ -225,7 +225,7 @@ class Conversation:
         return await self._services.sessions.entries(workspace, session, after=after, limit=limit)
 
     def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
-        """Every event of a session after entry ``after``, until the engine stops; one that does not exist yet begins with its first message."""
+        """Every event of a session after entry ``after``, until it is erased or the engine stops; one that does not exist yet begins with its first message."""
         return self._services.streams.events(workspace, session, after)
 
 

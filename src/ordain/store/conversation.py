@@ -29,6 +29,7 @@ from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
 from ordain.store.latest_entries import ENDING as _ENDING
 from ordain.store.latest_entries import spoken
+from ordain.store.senders import sender_of_root
 from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
@@ -169,11 +170,7 @@ def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
     entry = db.execute(
         "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
     ).fetchone()
-    first = db.execute(
-        "SELECT author FROM transcript WHERE session = ? AND run = ? AND run <> '' AND kind = 'message' ORDER BY seq LIMIT 1",
-        (session, thread.asked.root),
-    ).fetchone()
-    seq, of = 0 if entry is None else entry[0], "" if first is None else first[0]
+    seq, of = 0 if entry is None else entry[0], sender_of_root(db, session, thread.asked.root)
     return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=seq, of=of))
 
 

@@ -152,9 +152,9 @@ class SqliteLibrary:
         await self.clear()
         return True
 
-    async def themes(self, workspace: str, *, limit: int, session: str | None = None) -> Sequence[Theme]:
+    async def themes(self, workspace: str, *, limit: int, run: str | None = None) -> Sequence[Theme]:
         """See ``Library.themes``."""
-        return await self._read(lambda db: read_themes(db, workspace, limit, None if self._policy.shared else session))
+        return await self._read(lambda db: read_themes(db, workspace, limit, None if self._policy.shared else run))
 
     async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:
         """See ``Library.reindex``."""

@@ -8,9 +8,11 @@ import pytest
 
 from ordain.ports.sessions import EntryKind, ThreadStatus
 from ordain.rules.attach import AttachReason
+from ordain.runtime.approval_words import CUT
 from ordain.runtime.streams import event_of
 from tests.integration.conversation.test_workflows import Office, office, said
 from tests.shapes.talk import WORKSPACE
+from tests.shapes.workflows import TEXT, template
 
 
 async def proposed(house: Office) -> tuple[object, str]:
@@ -33,6 +35,18 @@ async def test_a_message_is_answered_with_the_approval_that_it_waits_for(tmp_pat
         answer = await house.told(sent)
         assert answer.approval is None
         assert said(answer)
+
+
+async def test_an_answer_in_which_something_is_cut_says_where_all_of_it_stands(tmp_path: Path) -> None:
+    """The exact calls do not stand beside it there, as they do beside an approval's own words."""
+    async with office(
+        tmp_path, templates={"tell": template("tell", [{"verb": "send_out", "args": {"text": "x" * 4001}}], none=TEXT)}
+    ) as house:
+        sent, view = await house.proposed("tell them", "tell", none="-")
+        answer = await house.told(sent)
+        assert answer.approval is not None
+        assert CUT.format(view.row.id) in answer.approval.text.split("\n")
+        assert CUT.format(view.row.id) not in view.words
 
 
 @pytest.mark.parametrize("word", ["yes", "Yes!", "no", "ok", "sure...", "yes, but only to the German ones", "wait"])

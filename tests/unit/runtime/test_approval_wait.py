@@ -15,7 +15,7 @@ from ordain.journal.digests import approval_digest, approval_id
 from ordain.journal.records import ENCODER
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_wait import ApprovalMail, asking, closing, heard
-from ordain.runtime.consent_policy import wait_at
+from ordain.runtime.asking_run import wait_at
 from tests.unit.runtime.office import Office, post
 
 CALL = Call(verb="post.out", args={"to": "x@example.org", "text": "hello"})
@@ -32,7 +32,7 @@ def mail(state: ApprovalState, **more: Any) -> bytes:
         (mail(ApprovalState.DENIED), NotApproved(approval="a", by="local:ben", why="so")),
         (mail(ApprovalState.SUPERSEDED, call=CALL), Resubmitted(approval="a", by="local:ben", why="so", call=CALL)),
         (mail(ApprovalState.SUPERSEDED), NotApproved(approval="a", by="local:ben", why="so")),
-        (mail(ApprovalState.WITHDRAWN), Expired(why="withdrawn: so")),
+        (mail(ApprovalState.WITHDRAWN), Expired(why="so")),
     ],
 )
 def test_an_approvers_mail_is_what_it_says(body: bytes, result: AnyResult) -> None:

@@ -51,6 +51,7 @@ DOES: Mapping[VerbEffect, str] = MappingProxyType(
 NOT_TRACED = "Where these arguments come from is not traced: a model may have taken them from anything that it read."
 WHERE_UNDONE = "Where a later step fails, to undo the one above:"
 UNKNOWN = "is none of this catalog's verbs"
+FIXED = "as settings have it"
 MAYBE_DONE = "  This very call went out before in the same run, and nobody knows how that ended: it may have happened already, and would happen again."
 MAYBE_ALIKE = "  Another call of this verb went out before in the same run, and nobody knows how that ended: it may have happened already."
 CUT = "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and by GET /approvals/{0}."
@@ -134,6 +135,8 @@ def _call(call: Call, catalog: Catalog, number: int, *, alone: bool) -> Iterator
         yield from _argument(spec, name, call.args[name], number)
     if (more := len(names) - ARGS_TOLD) > 0:
         yield f"  and {more} arguments more, which exact call {number} has"
+    for name, value in sorted(catalog.data.fixed.get(spec.name, {}).items()):
+        yield f"  {_name(name)} ({FIXED}): {literal(value)}"
 
 
 def _argument(spec: VerbSpec, name: str, value: Any, number: int) -> Iterator[str]:

@@ -85,6 +85,16 @@ def test_nothing_of_a_value_is_dropped_or_altered(one: str) -> None:
     assert json.loads(with_it.partition(": ")[2]) == f"pay{one}ben"
 
 
+def test_what_settings_fix_of_a_call_is_told_with_it() -> None:
+    """Behind its arguments, as a value, and no argument's name can pass for it."""
+    catalog = CATALOG.changed(fixed={"post.out": {"from": "me\n@example.org"}, "other": {"x": "y"}})
+    call = Call(verb="post.out", args={"from (as settings have it)": "eve"})
+    assert told(asked(call), catalog).splitlines()[1:-1] == [
+        '  "from (as settings have it)": "eve"',
+        r'  from (as settings have it): "me\n@example.org"',
+    ]
+
+
 def test_a_look_alike_is_told_by_its_number() -> None:
     """In a word, in a domain, in a list, in an argument's name; whole words of another script stay."""
     assert argument("ben@ex\u0430mple.org", "to") == [r'  to (recipient): "ben@ex\u0430mple.org"']

@@ -64,6 +64,21 @@ async def test_what_takes_nothing_from_a_yes_leaves_it(after: dict[str, Any], ca
         assert len(office.did) == (2 if call == "a run of its own" else 1)
 
 
+@pytest.mark.parametrize(("now", "goes_out"), [({"from": "me@example.org"}, True), ({"from": "eve@example.org"}, False), (None, False)])
+async def test_a_yes_is_to_what_settings_fixed_of_the_call_too(now: dict[str, str] | None, *, goes_out: bool) -> None:
+    """Who sends it was shown: with another sender it does not go out."""
+    with Office() as office:
+        office.services.catalogs.swap(office.catalog.changed(fixed={"post.out": {"from": "me@example.org"}}))
+        view = await office.asked(post())
+        assert 'from (as settings have it): "me@example.org"' in view.words
+        assert await office.decide(view, drive=False) == ""
+        office.began = office.services.catalogs.current
+        office.services.catalogs.swap(office.began.changed(fixed={} if now is None else {"post.out": now}, node="elsewhere"))
+        await office.go_on(view.row.run)
+        assert bool(office.did) == goes_out
+        assert len(office.withdrawn()) == (not goes_out)
+
+
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(("late_us", "goes_out"), [(-1, True), (0, False), (60_000_000, False)])
 async def test_nothing_goes_out_by_a_yes_after_its_end(call: str, late_us: int, *, goes_out: bool) -> None:

@@ -10,7 +10,7 @@ from ordain.ports.store import StoredRun
 from ordain.ports.writes import MailKind, NewMail
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, HalfAnswer, Takes, Unfit
 from ordain.rules.proposals import nesting
-from ordain.runtime.consent_policy import wait_at
+from ordain.runtime.asking_run import wait_at
 from ordain.runtime.mail import AnswerBody, posted
 from ordain.runtime.services import Services
 from ordain.wording.wording import wording_of

@@ -24,6 +24,7 @@ from ordain.cli.output import show_reply
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
+from ordain.contracts.visible import escaped_json
 from ordain.errors import Conflict, InvalidRequest, OrdainError
 from ordain.rules.plain_reply import cleaned
 
@@ -234,7 +235,7 @@ class LineChat:
     @staticmethod
     def _print_json(value: object) -> None:
         """ASCII only: no terminal takes any of it for an order."""
-        print(json.dumps(value, separators=(",", ":")), flush=True)
+        print(escaped_json(json.dumps(value, separators=(",", ":"))), flush=True)
 
 
 async def one(message: str) -> AsyncGenerator[str, None]:

@@ -35,10 +35,10 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
+from ordain.contracts.visible import visible, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
-from ordain.rules.plain_reply import visible
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -292,7 +292,8 @@ def event_of(entry: Entry) -> DurableEvent:
         raise JournalCorrupt(
             f"entry {entry.seq}: column body holds what cannot be read", details={"seq": entry.seq, "column": "body"}
         ) from None
-    text = visible(body.text)
+    body = visible_value(body)
+    text = body.text
     match entry.kind:
         case EntryKind.MESSAGE:
             return MessageEvent(
@@ -307,9 +308,8 @@ def event_of(entry: Entry) -> DurableEvent:
         case EntryKind.REPLY:
             return ReplyEvent(**place, header=body.header, narrative=text, ok=body.ok, verdict=body.verdict, links=links_of(text))
         case EntryKind.QUESTION:
-            options = tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options)
             until_ms = body.until // 1000
-            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=options, expires_at_ms=until_ms)
+            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=body.options, expires_at_ms=until_ms)
         case EntryKind.APPROVAL:
             return ApprovalEvent(
                 **place,
@@ -324,11 +324,3 @@ def event_of(entry: Entry) -> DurableEvent:
             return SaidEvent(**place, text=text)
         case EntryKind.SUMMARY:
             return SummaryEvent(**place, text=text, through=entry.through)
-
-
-def with_visible(response: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """A response whose one text at ``path`` commands nobody who shows it; "" or null on the way means that there is none."""
-    if not path or not response.get(path[0]):
-        return response
-    found = response[path[0]]
-    return {**response, path[0]: visible(found) if isinstance(found, str) else with_visible(found, path[1:])}

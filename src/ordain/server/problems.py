@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
@@ -19,6 +18,7 @@ from starlette.routing import Match
 from ordain.contracts.planner import Strict
 from ordain.errors import OrdainError, Refused
 from ordain.server.bodies import pointer
+from ordain.server.sent_json import spelled
 
 LOG = logging.getLogger("ordain.http")
 RETRY_S = "2"
@@ -58,7 +58,7 @@ def problem(
 ) -> Response:
     """One refusal as a response."""
     body = problem_body(status, code, detail, more)
-    return Response(msgspec.json.encode(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+    return Response(spelled(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 def unavailable(code: str, detail: str, more: Mapping[str, object] | None = None) -> Response:

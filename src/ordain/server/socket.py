@@ -11,7 +11,6 @@ import logging
 import re
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Response, WebSocket
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import HTTPConnection
@@ -29,6 +28,7 @@ from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.protocol import SocketProtocol
+from ordain.server.sent_json import spelled
 from ordain.server.shapes import SocketAccepted, SocketRefused
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
 from ordain.server.workspaces import WORKSPACE_HEADER
@@ -198,13 +198,13 @@ class _Socket:
                 event = await feed.next()
                 if event is not None:
                     code = ENDED if isinstance(event, SessionErasedEvent) else code
-                    await self._socket.send_text(msgspec.json.encode(event).decode())
+                    await self._socket.send_text(spelled(event).decode())
             return code
         finally:
             feed.close()
 
     async def _send(self, told: SocketAccepted | SocketRefused) -> None:
-        await self._socket.send_text(msgspec.json.encode(told).decode())
+        await self._socket.send_text(spelled(told).decode())
 
 
 def _about(error: OrdainError, message_id: str | None) -> OrdainError:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from ordain import verb
 from ordain.contracts.approvals import TIERS, Subject, Tier
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
+from ordain.contracts.visible import visible
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
-from ordain.rules.plain_reply import cleaned, visible
+from ordain.rules.plain_reply import cleaned
 from ordain.runtime.approval_words import (
     ARGS_TOLD,
     CALLS_TOLD,

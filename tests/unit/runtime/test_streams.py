@@ -16,7 +16,7 @@ from ordain.contracts.events import ProgressEvent, ReplyEvent, SessionErasedEven
 from ordain.journal.records import Status
 from ordain.ports.sessions import Entry, EntryKind, SessionRow
 from ordain.ports.store import Change, StoredRun
-from ordain.runtime.streams import Streams, event_of, with_visible
+from ordain.runtime.streams import Streams, event_of
 from tests.at_once import awaited
 
 RUN = StoredRun(
@@ -289,12 +289,3 @@ async def test_a_piece_of_text_commands_nobody_who_shows_it() -> None:
     async with aclosing(streams.events("default", "s1", 0)) as stream:
         found = [await anext(stream), await anext(stream)]
     assert [event.text for event in found if isinstance(event, TextEvent)] == [SHOWN]
-
-
-def test_an_answer_commands_nobody_who_shows_it() -> None:
-    """The text that a kind's wire names is made visible, nothing else is; where there is none, the response is as it was."""
-    said = {"final_answer": {"content": "\x1b[2Ja\x00\u200fb", "format": "text"}, "trace": ["\x00"]}
-    assert with_visible(said, ("final_answer", "content")) == {**said, "final_answer": {"content": "a␀[U+200F]b", "format": "text"}}
-    for nothing in ({"final_answer": None}, {"final_answer": {"content": ""}}, {}):
-        assert with_visible(nothing, ("final_answer", "content")) == nothing
-    assert with_visible(said, ()) == said

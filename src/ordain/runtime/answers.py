@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from ordain.effects.effect import UserQuestion, WaitFor
 from ordain.errors import Conflict, InvalidRequest, JournalCorrupt
-from ordain.flows.answer_text import said, sorted_as
 from ordain.journal.records import ENCODER
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import MailKind, NewMail
-from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, ExpectedType, HalfAnswer, Takes, Unfit
+from ordain.rules.answer import HalfAnswer, Unfit
 from ordain.rules.proposals import nesting
+from ordain.runtime.answer_reading import operators_answer
 from ordain.runtime.asking_run import wait_at
 from ordain.runtime.mail import AnswerBody, posted
 from ordain.runtime.services import Services
-from ordain.wording.wording import wording_of
 
 ANSWER_BYTES = 262_144
 ANSWER_DEPTH = 64
@@ -41,13 +40,9 @@ async def answered(services: Services, stored: StoredRun, addr: int, answer: Ans
 async def _becomes(services: Services, stored: StoredRun, asked: UserQuestion, value: object) -> str:
     """What the run will find that the answer is, read as it reads it."""
     try:
-        catalog = await services.catalogs.pinned(stored.catalog)
-        wording = wording_of(catalog)
+        outcome = operators_answer(asked, value, await services.catalogs.pinned(stored.catalog))
     except JournalCorrupt:
         return "sent"  # its run cannot go on, and stops as that
-    text = said(value)
-    facts = AnswerFacts(expects=ExpectedType(asked.expects), size=len(text), takes=Takes(asked.takes), sorted=sorted_as(value))
-    outcome = ANSWER.apply(facts, AnswerInputs(text=text, wording=wording, options=asked.options), catalog.policy).outcome
     if isinstance(outcome, Unfit):
         raise InvalidRequest(f"that is no answer to a question for {asked.expects}: it stays open", code="answer_unfit", status=422)
     return "asked_again" if isinstance(outcome, HalfAnswer) else "sent"

@@ -20,7 +20,7 @@ from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
-from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
+from ordain.ports.shared import LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
@@ -125,10 +125,12 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     edited = _place(db, no, read.channel, read.edits)
     anchor = edited or replied
     unsettled = _unsettled(db, no)
-    asking = read.bare or db.execute("SELECT 1 FROM threads WHERE session = ? AND asked IS NOT NULL LIMIT 1", (no,)).fetchone() is not None
-    said = spoken(db, no, read.seq or head + 1) if asking else ()
-    named = (read.thread, 0 if anchor is None else anchor.thread, *(one.thread for one in said))
+    named = (read.thread, 0 if anchor is None else anchor.thread)
     found = _threads(db, no, unsettled, also=named)
+    said: tuple[LatestEntry, ...] = ()
+    if read.bare or any(thread.asked is not None for thread in found):
+        said = spoken(db, no, read.seq or head + 1)
+        found = _threads(db, no, unsettled, also=(*named, *(one.thread for one in said)))
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
         " AND message_id <> ? AND author = ?",

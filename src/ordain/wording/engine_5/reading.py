@@ -101,7 +101,7 @@ class WrittenReading:
         return tuple(token for token in tokens(fold(text)) if token[0].isalnum()) in self._ambiguous
 
     def _is_condition(self, text: str, found: Cues) -> bool:
-        """*If Bob agrees*: it grants nothing, and says on what it depends."""
+        """*If she agrees*: it grants nothing, and says on what it depends."""
         if (
             not found.partly
             or found.partly is Partly.CONDITION

@@ -66,10 +66,7 @@ def in_files(home: Path, house: House) -> dict[str, int]:
 
 
 async def test_no_byte_of_the_storage_names_what_was_erased(tmp_path: Path) -> None:
-    """Once a session and a request are erased, no table holds their ids, nor those of whoever spoke there; nor does a byte of the files, the log included.
-
-    The ledger alone has the session's, as the docs say, and no request's and no user's.
-    """
+    """Erased ids of a session, a request and whoever spoke stand in no table and no byte of the files, log included; the ledger alone has the session's."""
     home = tmp_path / "home"
     async with House(home, script=SCRIPT, policy=POLICY) as house:
         await house.say("hello", "other", user="somebody")

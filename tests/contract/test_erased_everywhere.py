@@ -66,7 +66,7 @@ def in_files(home: Path, house: House) -> dict[str, int]:
 
 
 async def test_no_byte_of_the_storage_names_what_was_erased(tmp_path: Path) -> None:
-    """Once a session and a request are erased, their ids and those of whoever spoke there stand in no table and no file, but for the session's in the ledger."""
+    """Erased ids of a session, a request and whoever spoke stand in no table and no byte of the files, log included; the ledger alone has the session's."""
     home = tmp_path / "home"
     async with House(home, script=SCRIPT, policy=POLICY) as house:
         await house.say("hello", "other", user="somebody")

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from ordain.contracts.planner import Strict
-from ordain.errors import OrdainError, Refused
+from ordain.errors import OrdainError, Refused, StorageUnavailable
 from ordain.server.bodies import pointer
 from ordain.server.sent_json import spelled
 
@@ -81,7 +81,8 @@ async def refuse(_: Request, error: Exception) -> Response:
     if error.status == 408:
         headers["Connection"] = "close"
     if error.status >= 500:
-        LOG.error("refused code=%s %s", error.code, error.message, exc_info=error.__cause__)
+        cause = None if isinstance(error, StorageUnavailable) else error.__cause__  # a disk, a lock: no defect, and the message says it
+        LOG.error("refused code=%s %s", error.code, error.message, exc_info=cause)
     return problem(error.status, error.code, error.message, more=error.details, headers=headers)
 
 

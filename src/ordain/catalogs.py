@@ -134,6 +134,7 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
+    mail = mail_server(settings, OwnAddresses())
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -143,7 +144,8 @@ def build_catalog(settings: Settings, registry: Registry, kinds: Kinds) -> Catal
         wording=f"{NEWEST}:{table.digest}",
         workflows=workflows_of(settings.home / "workflows"),
         workflow_verbs=dict(settings.workflows.verbs),
-        unconfigured=[] if mail_server(settings, OwnAddresses()) else [MAIL_SEND],
+        unconfigured=[] if mail is not None else [MAIL_SEND],
+        fixed={} if mail is None else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
     )

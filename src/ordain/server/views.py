@@ -13,6 +13,8 @@ from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import Record, RunRow, Runtime, RunView, StoredRun
+from ordain.runtime.run_view import exact_fields
+from ordain.server.sent_json import as_recorded, with_recorded
 from ordain.server.shapes import (
     AwaitingApproval,
     InFlight,
@@ -80,13 +82,16 @@ async def run_view(runtime: Runtime, view: RunView, raw: Mapping[str, str] | Non
 def _response(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None) -> Any:
     if not view.at_rest:
         return None
-    return runtime.response(view, raw=raw)
+    kept = exact_fields(runtime.services.kinds, view.stored)
+    return with_recorded(runtime.response(view, raw=raw), kept)
 
 
 def journal_view(stored: StoredRun, raw: Mapping[str, str]) -> Journal:
     """A run's journal; ``raw`` is what runs replied, word for word."""
     records = [record_view(record) for record in stored.records]
-    return Journal(run_id=stored.id, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records, raw_cortex=raw)
+    return Journal(
+        run_id=stored.id, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records, raw_cortex=as_recorded(raw)
+    )
 
 
 def record_view(record: Record) -> JournalRecord:
@@ -99,7 +104,7 @@ def record_view(record: Record) -> JournalRecord:
         at=moment(record.at),
         digest=record.digest.hex(),
         chain=record.chain.hex(),
-        body=None if record.body is None else Raw(record.body),
+        body=None if record.body is None else as_recorded(Raw(record.body)),
     )
 
 

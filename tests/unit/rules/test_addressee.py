@@ -73,7 +73,7 @@ def asked_last(facts: AttachFacts) -> ThreadFact | None:
 
 @given(addressed())
 def test_a_yes_never_fills_an_older_slot(facts: AttachFacts) -> None:
-    """B-06: where what was asked last is something else, a yes or no answers that, or is asked back; it closes no older question."""
+    """Where what was asked last is something else, a yes or no answers that, or is asked back; it closes no older question."""
     outcome, _ = attach(replace(facts, anchor=0, aside=False, told=False))
     if isinstance(outcome, AnswerPending) and (last := asked_last(facts)) is not None:
         assert outcome.thread == last.id
@@ -81,7 +81,7 @@ def test_a_yes_never_fills_an_older_slot(facts: AttachFacts) -> None:
 
 @given(addressed(), st.sampled_from(["", "stop", "hold", "steer"]))
 def test_a_reply_never_reaches_another_thread(facts: AttachFacts, order: str) -> None:
-    """B-06: what replies to a message answers, stops and changes its own thread alone, or its sender is asked; a request of its own begins at most."""
+    """What replies to a message answers, stops and changes its own thread alone, or its sender is asked; a request of its own begins at most."""
     assume(facts.anchor)
     if order:
         facts = replace(facts, cues=Cues(words=3, whole=True, **({"hold": True} if order == "hold" else {order: 2})))
@@ -109,7 +109,7 @@ def test_what_replies_to_nothing_known_is_no_consent_among_several(facts: Attach
 
 @given(addressed())
 def test_a_no_after_an_answer_is_never_dropped(facts: AttachFacts) -> None:
-    """B-07: while the work runs that the sender's yes let go on, and nothing else is asked, a no stops it."""
+    """While the work runs that the sender's yes let go on, and nothing else is asked, a no stops it."""
     assume(facts.threads)
     working = replace(facts.threads[0], live=True, asks="", fits=False, barred=Barred.NO)
     facts = replace(facts, threads=(working, *facts.threads[1:]), approvals=(), answered=working.id)

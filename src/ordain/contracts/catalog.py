@@ -32,6 +32,7 @@ from ordain.contracts.workflow import FixedStep, SettingName, StepCall, Template
 from ordain.errors import ConfigurationError, JournalCorrupt
 
 SCHEMA_ERRORS_MAX = 5
+DECLARED_CHARS = 32
 NOT_CONFIGURED = "not_configured"
 """Why a verb is inactive that settings would have to configure first."""
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
@@ -74,9 +75,13 @@ class CatalogData(Strict):
         max_length=100,
         description="Verbs that settings would have to configure first: they are inactive. Not there where there are none.",
     )
+    fixed: dict[VerbId, dict[str, str]] = Field(
+        default={},
+        description="What settings fix of every call of a verb, by id, each by its name: approvers are told it. Not there where there is nothing, nor in catalogs of before.",
+    )
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats")
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats", "fixed")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
@@ -188,6 +193,7 @@ class Catalog(_Shared):
     workflows: Mapping[str, CompiledWorkflow]
     _tables: TableSource | None
     _named: dict[str, frozenset[str]]
+    _declared: dict[str, str]
     _inactive: dict[str, str | None]
     _missing: dict[str, tuple[str, ...]]
 
@@ -202,7 +208,15 @@ class Catalog(_Shared):
         verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
         workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
         self.__dict__.update(
-            data=data, policy=data.policy, verbs=verbs, workflows=workflows, _tables=tables, _named={}, _inactive={}, _missing={}
+            data=data,
+            policy=data.policy,
+            verbs=verbs,
+            workflows=workflows,
+            _tables=tables,
+            _named={},
+            _declared={},
+            _inactive={},
+            _missing={},
         )
 
     @classmethod
@@ -227,6 +241,19 @@ class Catalog(_Shared):
     def unconfirmed(self) -> frozenset[str]:
         """The verbs whose declarations no operator has confirmed."""
         return frozenset(self.data.unconfirmed)
+
+    def declared(self, verb_id: str) -> str:
+        """The digest of all that a call of a verb rests on: what it declares, what it is made of, and what settings fix; "" of one that there is not.
+
+        What a later build may know of verbs besides changes no digest where a verb says nothing of it.
+        """
+        if verb_id not in self._declared:
+            verb = self.verbs.get(verb_id)
+            spec = None if verb is None else verb.spec.model_dump(mode="json", exclude_defaults=True)
+            whole = [spec, self.data.declarations.get(verb_id), self.data.fixed.get(verb_id)]
+            encoded = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+            self._declared[verb_id] = "" if verb is None else hashlib.sha256(encoded).hexdigest()[:DECLARED_CHARS]
+        return self._declared[verb_id]
 
     @property
     def wording_id(self) -> str:

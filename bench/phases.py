@@ -21,8 +21,8 @@ from types import coroutine
 from typing import Any
 
 from bench.worker import CHATS, MODULES
-from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.schema import Schema
 from ordain.flows.steps import trace
 from ordain.flows.supervisor import prompt as supervisor
 from ordain.flows.verb_plan import prompt as verb_plan

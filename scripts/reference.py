@@ -364,6 +364,8 @@ def render_events() -> str:
     lines += ["## Provisional events", "", "Nothing keeps them. What they showed of a run is replaced by its `reply`.", ""]
     for kind in members(events.ProvisionalEvent):
         lines += [f"### {tag(kind)}", "", whole(kind), "", *field_table(kind)]
+    ends = events.SessionErasedEvent
+    lines += ["## The end", "", f"### {tag(ends)}", "", whole(ends), "", *field_table(ends)]
     lines += ["## Parts", "", f"**OptionView.** {whole(events.OptionView)}", "", *field_table(events.OptionView)]
     return text_of(lines)
 

@@ -389,7 +389,7 @@ class Ordain:
         return await self.answer(await self.send(message))
 
     def stream(self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE) -> AsyncGenerator[SessionEvent, None]:
-        """A session's events after entry ``after``, for ever: what was said as it becomes durable, provisional text between."""
+        """A session's events after entry ``after``, until it is erased: what was said as it becomes durable, provisional text between."""
         return self.runtime.conversation.events(workspace, session, after)
 
 

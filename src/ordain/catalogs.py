@@ -148,7 +148,7 @@ def build_catalog(
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
-    cards = CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out)
+    cards, mail = CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out), mail_server(settings, OwnAddresses())
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -160,7 +160,8 @@ def build_catalog(
         cards=cards,
         seats=SEATS.of(settings.home / SEATS.name, left_out=left_out),
         workflow_verbs=dict(settings.workflows.verbs),
-        unconfigured=[*_without_mail(settings), *_without_handoff(cards, kinds)],
+        unconfigured=[*([] if mail is not None else [MAIL_SEND]), *_without_handoff(cards, kinds)],
+        fixed={} if mail is None else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
     )
@@ -172,11 +173,6 @@ def _by_name(agents: Sequence[AgentCard]) -> dict[str, AgentCard]:
     if len(found) < len(agents):
         raise ConfigurationError("two cards have one name", code="invalid_card")
     return found
-
-
-def _without_mail(settings: Settings) -> list[str]:
-    """What needs a mail server, where there is none."""
-    return [] if mail_server(settings, OwnAddresses()) else [MAIL_SEND]
 
 
 def _without_handoff(cards: Mapping[str, AgentCard], kinds: Kinds) -> list[str]:

@@ -6,7 +6,7 @@ import asyncio
 
 from ordain.ports.sessions import EntryKind, NewEntry
 from ordain.ports.store import Arrive
-from ordain.store.elsewhere import POLL_S
+from ordain.store.elsewhere import POLL_S, Elsewhere
 from tests.contract.conftest import OpenStore
 from tests.contract.writing import message
 
@@ -52,3 +52,22 @@ async def test_what_was_committed_here_is_announced_once(file_mode: str, reopen:
         assert heard == ["s1", "s1", "s1"]
     finally:
         watching.cancel()
+
+
+async def test_what_is_kept_of_own_entries_is_what_no_look_has_passed(file_mode: str, reopen: OpenStore) -> None:
+    """Each look empties it, also where no other process commits for days; an entry of one that does is told then, and no earlier one again."""
+    engine = reopen(file_mode)
+    engine.writer.own_entries = set()
+    elsewhere = Elsewhere(engine.reading, engine.writer)
+    elsewhere.look()
+    for name in ("m1", "m2"):
+        await engine.submit(receive(name))
+        assert len(engine.writer.own_entries) == 1
+        elsewhere.look()
+        assert not engine.writer.own_entries
+    heard: list[str] = []
+    engine.listen(lambda change: heard.extend(session for _, session in change.sessions))
+    other = NewEntry(kind=EntryKind.MESSAGE, body=b"{}", size=2, at=1, message_id="m3", session="s2")
+    await reopen(file_mode, holder=None).submit(message(other))
+    elsewhere.look()
+    assert heard == ["s2"]

@@ -382,10 +382,10 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path, version: i
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_unavailable_storage(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_damaged_storage(tmp_path: Path) -> None:
     """Bytes that are no database are refused and kept."""
     (tmp_path / FILE).write_bytes(b"not a database" * 1000)
-    assert refusal(tmp_path) == "storage_unavailable"
+    assert refusal(tmp_path) == "storage_damaged"
     assert (tmp_path / FILE).read_bytes() == b"not a database" * 1000
 
 

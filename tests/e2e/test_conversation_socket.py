@@ -117,6 +117,20 @@ def test_a_stopping_server_closes_its_sockets(tmp_path: Path) -> None:
         server.end()
 
 
+def test_an_erased_session_ends_its_sockets(server: Server) -> None:
+    """Whoever speaks and reads there is told, and the socket is closed (1000); the next owner's messages go over another one."""
+    with socket(server, "?session=gone:2") as client:
+        client.send(json.dumps({"text_input": "either way", "mode": "brain"}))
+        until(client, "reply")
+        assert server.http.post("/sessions/gone:2/erase", json={"why": "asked to"}).status_code == 200
+        server.http.post("/messages", json={"sessionId": "gone:2", "userId": "bob", "message": {"text": "either way"}})
+        assert until(client, "session_erased")[-1] == {"event": "session_erased", "session": "gone:2"}
+        with pytest.raises(ConnectionClosed) as closed:
+            client.recv(timeout=PATIENCE_S)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1000
+
+
 def test_deliveries_on_every_way_have_one_consequence(server: Server) -> None:
     """The same message over two sockets and two HTTP requests at once: one run, one reply, the same for everybody."""
     payload = {"text_input": "dawdle", "session_id": "ways", "message_id": "m"}

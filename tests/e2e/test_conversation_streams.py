@@ -95,6 +95,19 @@ def test_a_stopping_server_ends_its_streams(tmp_path: Path) -> None:
         server.end()
 
 
+def test_an_erased_session_ends_its_streams(server: Server) -> None:
+    """Whoever reads along is told and the stream ends; nothing of who has the id next comes over it, and to ask for more of the old one is refused."""
+    for _ in range(2):
+        say(server, "quick", "gone:1", userId="ada")
+    with listening(server, "gone:1", after="4") as listener:
+        erased = server.http.post(f"{place_of('gone:1')}/erase", json={"why": "asked to"})
+        assert erased.status_code == 200, erased.text
+        say(server, "quick", "gone:1", userId="bob")
+        assert list(listener.events()) == [{"event": "session_erased", "session": "gone:1"}]
+    again = server.http.get(f"{place_of('gone:1')}/events", headers={"Last-Event-ID": "4"})
+    assert (again.status_code, again.json()["code"]) == (409, "beyond_head")
+
+
 def test_two_clients_speak_at_once(server: Server) -> None:
     """What two people say at once in one session has one order, the same for both, and each gets the answer to their own."""
     say(server, "quick", "two:1")

@@ -143,6 +143,20 @@ def test_goals_of_every_type(server: Server, kind: str) -> None:
     assert given(server, body["run_id"])["goal"] == goal
 
 
+@pytest.mark.parametrize("kept", [{}, {"tags": []}, {"mode": "brain"}, {"user_message": "hello"}])
+@pytest.mark.parametrize("kind", ["chat", "analysis", "routing", "planning"])
+def test_of_a_goals_metadata_each_part_may_be_absent(server: Server, kind: str, kept: dict[str, Any]) -> None:
+    """Each part of a goal's metadata stands by itself, and one of another type than its own is refused at its place.
+
+    PLN-09 "`goal{type: chat|agent_task|spark_review|system_maint|other, description, metadata{user_message?, mode?, tags[]?}}`; S3 adds `analysis|routing|planning` (B-03)"
+    """
+    goal = {"type": kind, "description": "This is case simple.", "metadata": kept}
+    assert server.plan(ask("simple", goal=goal))["status"] == "ok"
+    for name, wrong in (("user_message", 1), ("mode", 1), ("tags", "a")):
+        refused = server.http.post("/plan/react", json=ask("simple", goal={**goal, "metadata": {name: wrong}}))
+        assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, f"/goal/metadata/{name}")
+
+
 @pytest.mark.parametrize("mode", ["brain", "council", "debug", "dream", "something-new"])
 def test_modes_are_an_open_set(server: Server, mode: str) -> None:
     """PLN-10 "`goal.metadata.mode` open set `brain|council|debug|dream|…`": a mode is recorded and changes nothing else."""
@@ -180,6 +194,51 @@ def test_tools_are_verbs(server: Server) -> None:
     refused = server.plan(ask("number", "math.evaluate", "math.evaluat"))
     assert (refused["status"], refused["error"]["code"], refused["trace"]) == ("error", "unknown_verb", [])
     assert not [record for record in server.journal(refused["run_id"]) if record["name"] == "model_call"]
+
+
+def test_a_tool_has_four_fields_and_need_not_be_called(server: Server) -> None:
+    """A tool in full is taken as it is, one with another field or without an id is refused; a plan may end without a call of any.
+
+    PLN-14 "`toolset[]{tool_id, description, input_schema, output_schema}`; tools the planner *may* call; `tool_id` == verb name"
+    """
+    verb = server.http.get("/verbs/math.evaluate").json()
+    tool = {"tool_id": "math.evaluate", **{name: verb[name] for name in ("description", "input_schema", "output_schema")}}
+    body = server.plan({**ask("simple"), "toolset": [tool]})
+    assert (body["status"], body["usage"]["tools_called"]) == ("ok", [])
+    assert given(server, body["run_id"])["toolset"] == [tool]
+    for wrong, place in (({**tool, "verb": "x"}, "/toolset/0/verb"), ({"description": "d"}, "/toolset/0/tool_id")):
+        refused = server.http.post("/plan/react", json={**ask("simple"), "toolset": [wrong]})
+        assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, place)
+
+
+def test_what_a_request_may_leave_out(server: Server) -> None:
+    """Without any of what is optional a request is the same request, and all of it may be left out at once.
+
+    PLN-17 "Omittable: `request_id`, `goal.metadata`, `orion_state_snapshot`, `output_schema`, token limits, tool descriptions/schemas (watcher form)"
+    """
+    verb = server.http.get("/verbs/math.evaluate").json()
+    tool = {"tool_id": "math.evaluate", **{name: verb[name] for name in ("description", "input_schema", "output_schema")}}
+    goal = {"type": "chat", "description": "This is case number.", "metadata": {"mode": "brain"}}
+    snapshot = {"orion_state_snapshot": {"version": "v1", "themes": ["t"], "curiosity": {"t": 0.5}, "strain": {}, "notes": "n"}}
+    limits = {"max_steps": 4, "max_tokens_reason": 2048, "max_tokens_answer": 1024, "timeout_seconds": 60}
+    optional: list[tuple[str, ...]] = [
+        ("request_id",),
+        ("goal", "metadata"),
+        ("context", "orion_state_snapshot"),
+        ("toolset", "output_schema"),
+        ("limits", "max_tokens_reason"),
+        ("limits", "max_tokens_answer"),
+        ("toolset", "description"),
+        ("toolset", "input_schema"),
+    ]
+    for number, left_out in enumerate([[], *([one] for one in optional), optional]):
+        request = {"request_id": f"full-{number}", "caller": "test", "goal": goal, "context": snapshot, "toolset": [tool], "limits": limits}
+        sent = copy.deepcopy(request)
+        for first, *rest in left_out:
+            place = sent["toolset"][0] if first == "toolset" else sent[first] if rest else sent
+            del place[rest[0] if rest else first]
+        body = server.plan(sent)
+        assert (body["status"], body["usage"]["tools_called"]) == ("ok", ["math.evaluate"]), left_out
 
 
 def test_absent_limits_have_defaults(server: Server) -> None:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from ordain.settings import load_settings
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.e2e.process import Server, fixed_port, nobody
-from tests.e2e.proposals import act, add, ask, finish
+from tests.e2e.proposals import act, add, ask, finish, seed
 
 KEY = "sk-a-key-nobody-sees"
 FACTS = {"facts": [{"text": "A is B.", "subject": "A", "predicate": "is", "object": "B"}], "method": "analysed"}
@@ -100,6 +101,37 @@ def test_reported_tokens_are_booked_where_they_belong(server: Server, endpoint: 
     endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
     usage = server.plan(ask("any", "extract_facts"))["usage"]
     assert (usage["tokens_reason"], usage["tokens_answer"], usage["estimated"]) == (7, 7, False)
+
+
+def test_token_limits_are_the_runs_and_a_call_gets_what_is_left(server: Server, endpoint: ModelEndpoint) -> None:
+    """Of what a run may still think and answer a planner's call is given the greater part; what a verb's own model call used is the run's and neither's.
+
+    B-42 "`max_tokens_reason`/`max_tokens_answer` are per run"
+    B-42 "A call is given max(left_reason, left_answer); its tokens are booked where they belong"
+    B-42 "Model calls of prompt-plan verbs count for the run's budget, not for these two."
+    """
+    endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
+    body = server.plan(ask("any", "extract_facts", limits={"max_tokens_reason": 100, "max_tokens_answer": 60}))
+    assert [endpoint.asked[number]["max_tokens"] for number in (0, 2)] == [100, 93]
+    assert (body["status"], body["usage"]["tokens_reason"], body["usage"]["tokens_answer"]) == ("ok", 7, 7)
+    assert "3 model calls" in body["header"]
+    assert "+21 tokens" in body["header"]
+    endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
+    server.plan(ask("any", "extract_facts", limits={"max_tokens_reason": 40, "max_tokens_answer": 60}))
+    assert [endpoint.asked[number]["max_tokens"] for number in (0, 2)] == [60, 60]
+
+
+def test_the_smoke_test_goes_to_the_planners_port(server: Server, endpoint: ModelEndpoint) -> None:
+    """The port is the environment's, without it 8090, and there the sources' example is answered.
+
+    TST-01 "Smoke test: POST the S3 §8 payload to `http://localhost:${PLANNER_PORT:-8090}/plan/react`"
+    """
+    assert (load_settings(environment={}).port, load_settings(environment={"PLANNER_PORT": "9"}).port) == (8090, 9)
+    endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
+    response = httpx.post(
+        f"http://localhost:{server.port}/plan/react", json=seed("extract_facts_plan_minimal"), timeout=60, trust_env=False
+    )
+    assert (response.status_code, response.json()["status"], response.json()["usage"]["steps"]) == (200, "ok", 2)
 
 
 def test_a_key_is_sent_and_never_shown(server: Server, endpoint: ModelEndpoint) -> None:

@@ -60,6 +60,18 @@ def entered(server: Server, run: str) -> dict[str, Any]:
     return next(record["body"] for record in server.journal(run) if record["name"] == "entry")
 
 
+def test_every_verb_of_the_sources_is_there(server: Server) -> None:
+    """Each verb that the sources name can be called here as shipped.
+
+    VRB-09 "The sources' verb IDs that must exist: `extract_facts`, `summarize_facts`, `recall.fetch_context`, `sim.markov_next_theme`, `brain.chat`"
+    VRB-09 "`collapse.write_entry`, `chat_general`; named examples `propose_next_steps`/`propose_actions`; plus the S4 tools `creative.tonecheck`"
+    """
+    active = {verb["verb_id"] for verb in server.http.get("/verbs").json()["verbs"] if verb["active"]}
+    assert active >= {"extract_facts", "summarize_facts", "recall.fetch_context", "sim.markov_next_theme", "brain.chat"}
+    assert active >= {"collapse.write_entry", "chat_general", "propose_next_steps", "propose_actions"}
+    assert active >= {"creative.tonecheck", "research.search", "research.summarizer", "finance.snapshot", "enterprise.playbook"}
+
+
 @pytest.mark.parametrize("one", UNSEEN, ids=TOOLBOX_PLANS)
 def test_every_prompt_plan_of_the_toolbox_runs(server: Server, one: dict[str, Any]) -> None:
     """VRB-09 "`brain.chat`": each prompt plan takes data that no example holds and gives what the model answered.

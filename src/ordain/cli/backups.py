@@ -61,7 +61,7 @@ def verify_copy(folder: Path) -> Verified:
     try:
         return asyncio.run(_verified(folder))
     except (sqlite3.Error, StorageUnavailable) as error:
-        raise JournalCorrupt(f"the copy is damaged: {error}") from error
+        raise JournalCorrupt(f"the copy is damaged: {error.__cause__ or error}") from error
 
 
 async def _verified(folder: Path) -> Verified:

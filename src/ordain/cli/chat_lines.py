@@ -24,7 +24,8 @@ from ordain.cli.output import show_reply
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
-from ordain.errors import InvalidRequest, OrdainError
+from ordain.contracts.visible import escaped_json
+from ordain.errors import Conflict, InvalidRequest, OrdainError
 from ordain.rules.plain_reply import cleaned
 
 READ_BYTES = 65_536
@@ -210,6 +211,7 @@ class LineChat:
         async for heard in self._messenger.events(self._to.session, after):
             self._print_json(json.loads(heard.data))
             self._note(heard.event)
+        raise Conflict(f"session {self._to.session} was erased: what is said under its id from now on is another's", code="session_erased")
 
     def _note(self, event: SessionEvent) -> None:
         if isinstance(event, ReplyEvent | QuestionEvent | ApprovalEvent):
@@ -233,7 +235,7 @@ class LineChat:
     @staticmethod
     def _print_json(value: object) -> None:
         """ASCII only: no terminal takes any of it for an order."""
-        print(json.dumps(value, separators=(",", ":")), flush=True)
+        print(escaped_json(json.dumps(value, separators=(",", ":"))), flush=True)
 
 
 async def one(message: str) -> AsyncGenerator[str, None]:

@@ -26,6 +26,7 @@ from ordain.contracts.events import (
     QuestionEvent,
     ReplyEvent,
     SaidEvent,
+    SessionErasedEvent,
     SessionEvent,
     SummaryEvent,
 )
@@ -221,6 +222,11 @@ class TerminalChat:
             self._following = None
 
     def _heard(self, event: SessionEvent, *, show: bool) -> None:
+        if isinstance(event, SessionErasedEvent):
+            self._talk, self._after = Talk(), 0
+            self._said += [notice("this session was erased; what is said from now on begins another under its id"), EMPTY]
+            self._draw()
+            return
         several = len(self._talk.turns) > 1
         turn = self._talk.take(event)
         if isinstance(event, DURABLE) and show:

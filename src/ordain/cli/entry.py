@@ -30,11 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(given)
     except OrdainError as error:
+        from ordain.contracts.visible import escaped_json  # lazy: see above
         from ordain.rules.header import plain  # lazy: an error needs it, the version does not
 
         said = {"error": {"code": error.code, "message": error.message}}
         print(
-            json.dumps(said) if "--json" in given else f"ordain: {plain(error.message, MESSAGE)} [{plain(error.code, MESSAGE)}]",
+            escaped_json(json.dumps(said))
+            if "--json" in given
+            else f"ordain: {plain(error.message, MESSAGE)} [{plain(error.code, MESSAGE)}]",
             file=sys.stderr,
         )
         return exit_code(error)

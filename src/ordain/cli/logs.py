@@ -1,10 +1,11 @@
-"""What a server says on stderr. Whatever library says it, at whatever level: no known secret, and nothing that has a token's form."""
+"""What a server says on stderr. Whatever library says it, at whatever level: no known secret, nothing that has a token's form, and nothing that commands a terminal."""
 
 from __future__ import annotations
 
 import logging
 import sys
 
+from ordain.contracts.visible import visible
 from ordain.runtime.seal import Seal
 from ordain.settings import Settings
 from ordain.settings_file import LogLevel
@@ -13,7 +14,7 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
 class SealedFormatter(logging.Formatter):
-    """Strikes secrets out of the whole text, tracebacks included."""
+    """Strikes secrets out of the whole text, tracebacks included, and shows what would control or hide."""
 
     def __init__(self, seal: Seal) -> None:
         """Formats as ever, then seals."""
@@ -22,7 +23,7 @@ class SealedFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One entry."""
-        return self._seal.text(super().format(record))
+        return visible(self._seal.text(super().format(record)))
 
 
 def log_to_stderr(settings: Settings) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from ordain.cli.connection import Connection, refusal
 from ordain.contracts.conversation import MessageAnswer, session_path
-from ordain.contracts.events import SessionEvent
+from ordain.contracts.events import SessionErasedEvent, SessionEvent
 from ordain.errors import NotFound, Transient
 
 WAIT_S = 60
@@ -96,7 +96,7 @@ class Messenger:
                 return answer
 
     async def events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
-        """The session's events after entry ``after``, for ever; the session exists.
+        """The session's events after entry ``after``, until it is erased; the session exists.
 
         Raises: as ``say``.
         """
@@ -107,6 +107,8 @@ class Messenger:
                     async for heard in events:
                         failed, after = 0, getattr(heard.event, "seq", after)
                         yield heard
+                        if isinstance(heard.event, SessionErasedEvent):
+                            return
                 ended: Exception = Transient("the server closed the stream", code="server_gone")
             except (httpx.HTTPError, Transient) as error:
                 ended = error

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import repeat
 from multiprocessing import get_context
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +23,7 @@ S = TypeVar("S")
 PIECE = 256
 """What a process is given at once; it opens the folder for that."""
 ALONE = 1_024
-"""So many are read in this process: another takes a second to begin."""
+"""So many are read in this process: another may take a second to begin."""
 
 
 def cores() -> int:
@@ -39,7 +42,7 @@ def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Se
         for piece in pieces:
             yield from work(home, piece)
         return
-    with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=_beginning()) as pool:
         with _uninterrupted():
             every = pool.map(work, repeat(home), pieces)  # all processes begin here
         try:
@@ -49,6 +52,14 @@ def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Se
             raise StorageUnavailable("a process of the replay was killed; --jobs 1 needs least memory", code="killed") from error
         finally:
             pool.shutdown(cancel_futures=True)  # whoever gives up waits for no more than what is under way
+
+
+def _beginning() -> BaseContext:
+    """How others begin: as copies of this process, which have imported all that it has, where it is safe to copy one.
+
+    A copy knows nothing of what another thread was in the midst of, and elsewhere than on Linux not even the system's own libraries bear one.
+    """
+    return get_context("fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn")
 
 
 @contextmanager

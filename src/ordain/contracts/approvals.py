@@ -177,7 +177,8 @@ class GrantAudit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
 class Grant(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A yes beforehand (C5): whose runs it lets call what, until when and how often (``uses_left`` None: until it expires).
 
-    ``calls`` are those that it let through, by the names of those of its bounds that say how many there may be.
+    ``calls`` are those that it let through, by the names of those of its bounds that say how many there may be. ``declared`` are the verbs that it is for, each
+    with the digest of what it declared when the grant was given (``Catalog.declared``): what it declares otherwise by now nobody has said yes to.
     """
 
     grant_id: str
@@ -190,6 +191,11 @@ class Grant(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel
     audit: GrantAudit
     uses_left: int | None = None
     calls: dict[str, int] = {}
+    declared: dict[str, str] = {}
+
+    def is_for(self, verb: str, declared: str) -> bool:
+        """Whether a verb that declares this is one that it was given for."""
+        return self.declared.get(verb) == declared != ""
 
     @property
     def calls_left(self) -> dict[str, int]:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
-import jsonschema_rs
 from pydantic import Field, JsonValue, StringConstraints
 
 from ordain.contracts.agent_verbs import with_agents
@@ -27,11 +26,12 @@ from ordain.contracts.policy import Policy, VerbsPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
 from ordain.contracts.roster import ROSTER_VERB
+from ordain.contracts.schema import Immutable, Schema
 from ordain.contracts.verbs import PlanStep, VerbEffect, VerbId, VerbSpec
 from ordain.contracts.workflow import FixedStep, SettingName, StepCall, TemplateId, WorkflowTemplate, expanded
 from ordain.errors import ConfigurationError, JournalCorrupt
 
-SCHEMA_ERRORS_MAX = 5
+DECLARED_CHARS = 32
 NOT_CONFIGURED = "not_configured"
 """Why a verb is inactive that settings would have to configure first."""
 FIRST_WORDING = "1:551e65bc7a963e25ab29c3ecc857beb958c3074f484bfcaeaca5477bc29d3473"
@@ -74,62 +74,17 @@ class CatalogData(Strict):
         max_length=100,
         description="Verbs that settings would have to configure first: they are inactive. Not there where there are none.",
     )
+    fixed: dict[VerbId, dict[str, str]] = Field(
+        default={},
+        description="What settings fix of every call of a verb, by id, each by its name: approvers are told it. Not there where there is nothing, nor in catalogs of before.",
+    )
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats")
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats", "fixed")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
-_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
-"""A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
 
-
-def _refuse_reference(uri: str) -> NoReturn:
-    raise ValueError(f"remote $ref refused: {uri}")
-
-
-class _Shared:
-    """What all runs of a process share: a run's flow gets it as it is, so nothing of it can be put in another's place."""
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
-
-
-class Schema(_Shared):
-    """A compiled JSON Schema (2020-12) that never reaches out for a reference."""
-
-    source: Mapping[str, JsonValue]
-    _validator: jsonschema_rs.Draft202012Validator
-
-    def __init__(self, source: Mapping[str, JsonValue]) -> None:
-        """Compile.
-
-        Raises:
-            ConfigurationError: the schema is not one, or refers outside itself.
-        """
-        try:
-            validator = _validator(json.dumps(source))
-        except (TypeError, ValueError, RecursionError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-            raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
-        self.__dict__.update(source=source, _validator=validator)
-
-    def accepts(self, value: object) -> bool:
-        """Whether the value is valid."""
-        return self._validator.is_valid(value)
-
-    def errors(self, value: object) -> tuple[str, ...]:
-        """The first few violations as ``/path: keyword``: no values, so that nothing private leaks."""
-        found: list[str] = []
-        for error in self._validator.iter_errors(value):
-            found.append("/" + "/".join(str(part) for part in error.instance_path) + ": " + type(error.kind).__name__.rpartition("_")[2])
-            if len(found) == SCHEMA_ERRORS_MAX:
-                break
-        return tuple(found)
-
-
-class CompiledVerb(_Shared):
+class CompiledVerb(Immutable):
     """A verb with its schemas compiled; ``steps`` are its plan's by ``order``, and what one lacks of services and prompt is the verb's (C3)."""
 
     spec: VerbSpec
@@ -148,7 +103,7 @@ class CompiledVerb(_Shared):
         self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema), steps=steps)
 
 
-class CompiledWorkflow(_Shared):
+class CompiledWorkflow(Immutable):
     """A template with the schema of its arguments compiled, and the verbs that the settings name for its steps."""
 
     template: WorkflowTemplate
@@ -179,7 +134,7 @@ class CompiledWorkflow(_Shared):
         return expanded(self.template, self._settings, given)
 
 
-class Catalog(_Shared):
+class Catalog(Immutable):
     """A compiled catalog. Immutable at every level, for runs share it; equal digests mean equal behaviour."""
 
     data: CatalogData
@@ -188,6 +143,7 @@ class Catalog(_Shared):
     workflows: Mapping[str, CompiledWorkflow]
     _tables: TableSource | None
     _named: dict[str, frozenset[str]]
+    _declared: dict[str, str]
     _inactive: dict[str, str | None]
     _missing: dict[str, tuple[str, ...]]
 
@@ -202,7 +158,15 @@ class Catalog(_Shared):
         verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
         workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
         self.__dict__.update(
-            data=data, policy=data.policy, verbs=verbs, workflows=workflows, _tables=tables, _named={}, _inactive={}, _missing={}
+            data=data,
+            policy=data.policy,
+            verbs=verbs,
+            workflows=workflows,
+            _tables=tables,
+            _named={},
+            _declared={},
+            _inactive={},
+            _missing={},
         )
 
     @classmethod
@@ -227,6 +191,19 @@ class Catalog(_Shared):
     def unconfirmed(self) -> frozenset[str]:
         """The verbs whose declarations no operator has confirmed."""
         return frozenset(self.data.unconfirmed)
+
+    def declared(self, verb_id: str) -> str:
+        """The digest of all that a call of a verb rests on: what it declares, what it is made of, and what settings fix; "" of one that there is not.
+
+        What a later build may know of verbs besides changes no digest where a verb says nothing of it.
+        """
+        if verb_id not in self._declared:
+            verb = self.verbs.get(verb_id)
+            spec = None if verb is None else verb.spec.model_dump(mode="json", exclude_defaults=True)
+            whole = [spec, self.data.declarations.get(verb_id), self.data.fixed.get(verb_id)]
+            encoded = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+            self._declared[verb_id] = "" if verb is None else hashlib.sha256(encoded).hexdigest()[:DECLARED_CHARS]
+        return self._declared[verb_id]
 
     @property
     def wording_id(self) -> str:
@@ -353,12 +330,6 @@ class Catalog(_Shared):
             ]
             self._missing[workflow] = tuple(lacking)
         return self._missing[workflow]
-
-
-@lru_cache(maxsize=1024)
-def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
-    """The compiled schema: a registry and every catalog with the same verb share it."""
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS)
 
 
 @lru_cache(maxsize=128)

@@ -1,7 +1,7 @@
 """What a session's stream says: one closed union.
 
 The durable events are the transcript's entries, numbered without gaps by ``seq``. The others have no number: they are provisional, and
-the next durable event makes up for whatever of them was missed.
+the next durable event makes up for whatever of them was missed. One is the last of its stream: the session was erased.
 """
 
 from __future__ import annotations
@@ -119,6 +119,12 @@ class ResetEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="rese
     attempt: int
 
 
+class SessionErasedEvent(Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_erased"):
+    """The session was erased: its stream ends here. Whoever speaks under its id from now on speaks in another one, which begins with entry 1."""
+
+    session: str
+
+
 DurableEvent = MessageEvent | QuestionEvent | ApprovalEvent | ReplyEvent | SaidEvent | SummaryEvent | ErasedEvent
 ProvisionalEvent = ProgressEvent | TextEvent | ResetEvent
-SessionEvent = DurableEvent | ProvisionalEvent
+SessionEvent = DurableEvent | ProvisionalEvent | SessionErasedEvent

@@ -216,14 +216,14 @@ class Wire(Generic[W]):
 
     ``take`` gets the request, the catalog and the id that the run will have, and refuses what only the catalog can judge
     (``InvalidRequest``). ``other`` is the code with which a run of another kind is refused where this one's answer is asked for.
-    ``spoken`` leads to the response's one text that people read, of which nothing may command what shows it.
+    ``exact`` are the fields of the response that are given as they were recorded; of all others no text commands what shows it.
     """
 
     contract: type[W]
     take: Callable[[W, Catalog, str], Taken]
     response: Callable[[Ending], dict[str, Any]]
     other: str
-    spoken: tuple[str, ...] = ()
+    exact: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

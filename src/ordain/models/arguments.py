@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError
 
 _TRAILING = ".,;:!?\"'”’»)]}>"

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.contracts.schema import Schema
 from ordain.ports.model import ByCode, ModelError, ModelPort, ModelReply, ModelRequest
 
 PROBE_TOKENS = 256

@@ -246,7 +246,10 @@ class ForeignModel(ABC):
                 shown = narrative.feed(piece)
                 if shown:
                     listener(shown)
-            return _read(stream.get(), request, tool, streamed=True)
+            reply = _read(stream.get(), request, tool, streamed=True)
+        if isinstance(reply, ModelReply) and (rest := narrative.rest()):
+            listener(rest)
+        return reply
 
     def _kept_model(self, name: str) -> Model[Any]:
         found = self._models.get(name)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError
 from ordain.models.sentences import Span, has_sentence, split
 

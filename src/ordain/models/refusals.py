@@ -18,6 +18,8 @@ from ordain.ports.model import Charge, Leave, ModelError
 
 MESSAGE_CHARS = 300
 RETRY_AFTER_MS_MAX = 24 * 3600 * 1000
+REST_LEAST_MS = 1000
+"""What a delay counts as that is over when it is named: whoever names it is to be left alone, and does not say for how long."""
 NO_TIME = ModelError(code=ModelErrorCode.TIMED_OUT, message="no time left; nothing was sent", known=Charge.NOTHING_SENT)
 NOT_UNICODE = ModelError(
     code=ModelErrorCode.REJECTED, message="the prompt is not valid Unicode; nothing was sent", known=Charge.NOTHING_SENT
@@ -200,7 +202,7 @@ def named(what: str, error: Mapping[str, Any], sent: str) -> str:
 
 
 def retry_after_ms(headers: Mapping[bytes, bytes]) -> int | None:
-    """The delay a server asks for, in milliseconds: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date.
+    """The delay a server asks for, in milliseconds: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date. One of nothing, less, or in the past is the least rest.
 
     A date counts from the answer's own ``Date``, so that it does not depend on two clocks; without one it says nothing.
     """
@@ -212,12 +214,12 @@ def retry_after_ms(headers: Mapping[bytes, bytes]) -> int | None:
 
 
 def bounded_ms(milliseconds: float) -> int:
-    """A delay that can be waited for: not negative, at most a day."""
-    return int(min(max(milliseconds, 0), RETRY_AFTER_MS_MAX))
+    """A delay that can be waited for: ahead, at most a day."""
+    return int(min(milliseconds, RETRY_AFTER_MS_MAX)) if milliseconds > 0 else REST_LEAST_MS
 
 
 def _number(value: bytes | None) -> float | None:
-    return float(value) if value is not None and re.fullmatch(rb"[0-9]{1,12}(\.[0-9]{1,6})?", value.strip()) else None
+    return float(value) if value is not None and re.fullmatch(rb"-?[0-9]{1,12}(\.[0-9]{1,6})?", value.strip()) else None
 
 
 def _until(headers: Mapping[bytes, bytes]) -> float | None:

@@ -117,7 +117,8 @@ class ScriptedModel:
                 if item.delay_ms:
                     await asyncio.sleep(item.delay_ms / 1000)
                 if heard is not None and isinstance(item.answer, str):
-                    await _speak(early_text(place_of(request)).feed(item.said(request)), item.text_ms, heard)
+                    early = early_text(place_of(request))
+                    await _speak(early.feed(item.said(request)) + early.rest(), item.text_ms, heard)
         except TimeoutError:
             return ModelError(code=ModelErrorCode.TIMED_OUT, message="the script waits longer than the time-out")
         if isinstance(item.answer, ModelError):

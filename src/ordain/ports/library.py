@@ -117,8 +117,8 @@ class Passage(Struct, frozen=True, kw_only=True):
 class LibrarySearch(Struct, frozen=True, kw_only=True):
     """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
 
-    ``user``, else the user of ``session``, is on whose behalf: what somebody else wrote as their own is a member's to them. ``personal``: whatever
-    another user let be remembered is not found, unless the library was opened as shared.
+    ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody else wrote as their own is a member's to them.
+    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared.
     """
 
     workspace: str
@@ -128,7 +128,7 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     days: int = 0
     document: str = ""
     user: str = ""
-    session: str = ""
+    run: str = ""
     personal: bool = False
 
 
@@ -209,8 +209,8 @@ class Library(Protocol):
         """Destroy an item, its words and its vectors; False where there is none."""
         ...
 
-    async def themes(self, workspace: str, *, limit: int, session: str | None = None) -> Sequence[Theme]:
-        """The themes of the last entries that have one, oldest first; with a ``session`` those that its user may be given."""
+    async def themes(self, workspace: str, *, limit: int, run: str | None = None) -> Sequence[Theme]:
+        """The themes of the last entries that have one, oldest first; with a ``run`` those that whoever it works for may be given."""
         ...
 
     async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:

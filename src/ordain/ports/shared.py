@@ -8,7 +8,7 @@ reads and writes, and no code of any store.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -27,7 +27,10 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
 
 
 class SessionRead(Struct, frozen=True, kw_only=True):
-    """A session as one message sees it, which is left out where it stands in the transcript already (``seq``). Gives a ``SessionState``."""
+    """A session as one message sees it, which is left out where it stands in the transcript already (``seq``). Gives a ``SessionState``.
+
+    ``thread`` is one that the message names itself. ``bare``: it may be an answer to whatever was said last, so that is read though no question is open.
+    """
 
     session: str
     channel: str
@@ -36,6 +39,8 @@ class SessionRead(Struct, frozen=True, kw_only=True):
     reply_to: str = ""
     edits: str = ""
     seq: int = 0
+    thread: int = 0
+    bare: bool = False
     opening: SessionOpening | None = None
 
 
@@ -101,8 +106,14 @@ _LOCKS = {SessionRead: 0, RowRead: 1, ConfigRead: 2, AccountsRead: 3, GrantsRead
 """The one order in which rows are locked; of one kind they are locked by their names."""
 
 
+SPOKEN_MAX: Final = 24
+"""So many of the latest entries a decision looks back over."""
+ENDING_CHARS: Final = 400
+"""So much of the end of what Ordain said is read."""
+
+
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a message stands that another one refers to, who said it and what it was taken for."""
+    """Where a message stands that another one refers to, who said it and what it was taken for; ``ending`` is how the text of one of ours ends."""
 
     seq: int
     thread: int
@@ -111,6 +122,27 @@ class Place(Struct, frozen=True, kw_only=True):
     message_id: str
     author: str
     attached: str
+    ending: str = ""
+
+
+class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
+    """One of the latest entries, as far as a bare answer may be about it.
+
+    Of what Ordain said ``ending`` is how its text ends. Of a message ``attached`` is what it was taken for, ``stops`` whether it ordered nothing new,
+    ``status`` where the run that serves it stands, and ``body`` its own where it is a request.
+    """
+
+    seq: int
+    thread: int
+    kind: EntryKind
+    run: str = ""
+    channel: str = ""
+    author: str = ""
+    attached: str = ""
+    stops: bool = False
+    status: str = ""
+    ending: str = ""
+    body: bytes | None = None
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
@@ -118,7 +150,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
     work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
-    ``profiled``: a pinned profile concerns the session (PRF-05).
+    ``profiled``: a pinned profile concerns the session (PRF-05). ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
+    at most: none where no question is open and the message is not ``bare``. Their threads are among ``threads``.
     """
 
     workspace: str
@@ -136,6 +169,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     newer_edit: int = 0
     pinned: dict[str, str] = {}
     profiled: bool = False
+    spoken: tuple[LatestEntry, ...] = ()
 
 
 class RunFound(Struct, frozen=True, kw_only=True):

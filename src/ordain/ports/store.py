@@ -148,7 +148,7 @@ class StoredRun(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Change(Struct, frozen=True, gc=False, kw_only=True):
-    """A hint: these runs were opened or have mail (or have ended, where several engines are), the transcripts of these sessions, by (workspace, id), have grown."""
+    """A hint: these runs were opened or have mail (or have ended, where several engines are), the transcripts of these sessions, by (workspace, id), have grown or were erased."""
 
     runs: tuple[str, ...] = ()
     sessions: tuple[tuple[str, str], ...] = ()

@@ -12,6 +12,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordain.contracts.policy import Policy
+from ordain.rules.addressee import (
+    answer_to,
+    is_last,
+    partly_answered,
+    reachable,
+    resumed,
+    taken_back,
+    threads_awaiting,
+    too_late,
+    which,
+)
 from ordain.rules.answer import ExpectedType, Takes
 from ordain.rules.attachment import (
     AnswerPending,
@@ -32,6 +43,7 @@ from ordain.rules.attachment import (
 )
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
+from ordain.rules.orders import holding, overriding, threads_at_work
 from ordain.rules.reasons import Reason
 from ordain.wording.cues import Cues, Partly
 
@@ -103,7 +115,7 @@ def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         return found
     if facts.suggests:
         return _suggested(facts, policy)
-    if facts.may_ask and _at_work(facts) and not (facts.cues.whole and len(possible(facts)) == 1):
+    if facts.may_ask and threads_at_work(facts) and not (facts.cues.whole and len(possible(facts)) == 1):
         return Triage(), AttachReason.ASK
     return _open(facts)
 
@@ -118,54 +130,10 @@ def _edited(facts: AttachFacts) -> AttachVerdict:
 
 def _certain(facts: AttachFacts) -> AttachVerdict | None:
     """What wording and state leave no doubt about."""
-    return _override(facts) or _hold(facts) or _nudge(facts) or _answer(facts) or _approval(facts) or _filler(facts)
-
-
-def _override(facts: AttachFacts) -> AttachVerdict | None:
-    cues, live = facts.cues, _at_work(facts)
-    if max(cues.stop, cues.steer) < 2:
-        return None
-    if not live:
-        return (Filler(), AttachReason.NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
-    if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
-        return None  # "rather Tuesday" to the question when: the answer it looks like
-    if cues.whole and all(thread.asks for thread in live) and _about_question(facts, live):
-        return None
-    stop = cues.steer < 2
-    anchored = [thread for thread in live if thread.id == facts.anchor]
-    working = [thread for thread in live if not thread.asks]
-    target = anchored or (working if len(working) == 1 else live)
-    if anchored or len(target) == 1:
-        return Override(thread=target[0].id, stop=stop), AttachReason.OVERRIDE
-    first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=stop) for thread in live[:2])
-    return Repair(a=first, b=second), AttachReason.AMBIGUOUS
-
-
-def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
-    """Whether what could order something else is said to a question: it answers that, or corrects what is asked, and no work is there to stop."""
-    return any(thread.fits or (thread.takes and facts.cues.stop < 2) for thread in asking)
-
-
-def _hold(facts: AttachFacts) -> AttachVerdict | None:
-    """A bare *wait* stops what works; what only waits for an answer waits already."""
-    if not facts.cues.hold or facts.explicit:
-        return None
-    if not (live := _at_work(facts)):
-        return Filler(), AttachReason.NOTHING_TO_STOP
-    awaiting = _awaiting(facts)
-    working = [thread for thread in live if not thread.asks and thread not in awaiting]
-    target = [thread for thread in working if thread.id == facts.anchor] or working
-    if len(target) == 1:
-        return Override(thread=target[0].id, stop=True), AttachReason.HOLD
-    if not target:
-        return None
-    first, second = (MessageReading(attached=Attached.OVERRIDE, thread=thread.id, stop=True) for thread in target[:2])
-    return Repair(a=first, b=second), AttachReason.AMBIGUOUS
-
-
-def _at_work(facts: AttachFacts) -> Sequence[ThreadFact]:
-    """The threads with unsettled turns; a question which of two was meant is no work."""
-    return [thread for thread in facts.threads if thread.live and thread.asks != ExpectedType.CHOICE]
+    ordered = overriding(facts) or holding(facts) or _nudge(facts)
+    if not facts.addressed:
+        return ordered or _answer(facts) or _approval(facts) or _filler(facts)
+    return ordered or taken_back(facts) or _answer(facts) or resumed(facts) or _approval(facts) or too_late(facts) or _filler(facts)
 
 
 def _nudge(facts: AttachFacts) -> AttachVerdict | None:
@@ -179,7 +147,7 @@ def _nudge(facts: AttachFacts) -> AttachVerdict | None:
 
 def _target(facts: AttachFacts, *, at_work_only: bool = False) -> int | None:
     """Whose state is told: the anchored thread, else the most recent at work, else one that waits, else one that failed."""
-    live = _at_work(facts)
+    live = threads_at_work(facts)
     ranked = [t for t in live if not t.asks]
     if not at_work_only:
         ranked += [*live, *(t for t in facts.threads if t.status in {"failed", "blocked"})]
@@ -195,6 +163,8 @@ def _answer(facts: AttachFacts) -> AttachVerdict | None:
     if facts.closed:
         return None  # an answer to what is no longer asked answers nothing else
     fitting = [thread for thread in pending if thread.fits and not (thread.asks == ExpectedType.FREEFORM and facts.cues.question)]
+    if facts.addressed:
+        return answer_to(facts, fitting) or (None if fitting else _conditional(facts))
     typed = [thread for thread in fitting if thread.asks != ExpectedType.FREEFORM]
     best = typed or fitting
     if len(best) == 1:
@@ -207,43 +177,37 @@ def _answer(facts: AttachFacts) -> AttachVerdict | None:
 
 def _conditional(facts: AttachFacts) -> AttachVerdict | None:
     """A condition for the one question that it can be about."""
-    thread = _partly(facts, Partly.CONDITION)
-    return None if thread is None else (AnswerPending(thread=thread, partly=Partly.CONDITION), AttachReason.CONDITION)
+    return _in_part(facts, Partly.CONDITION, AttachReason.CONDITION)
 
 
 def _goes_back(facts: AttachFacts) -> AttachVerdict | None:
     """What says something to the one question that has not gone back yet: it does now."""
-    thread = _partly(facts, Partly.LEANS)
-    return None if thread is None else (AnswerPending(thread=thread, partly=Partly.LEANS), AttachReason.UNCLEAR)
+    return _in_part(facts, Partly.LEANS, AttachReason.UNCLEAR)
 
 
-def _partly(facts: AttachFacts, partly: Partly) -> int | None:
-    """The one question that the message is partly an answer to: the one that it replies to, or the only one."""
-    if facts.closed:
+def _in_part(facts: AttachFacts, partly: Partly, reason: Reason) -> AttachVerdict | None:
+    """Part of an answer to the one question that it can be about; where something else was asked since, the sender is asked."""
+    number = partly_answered(facts, partly)
+    thread = next((one for one in facts.threads if one.id == number), None)
+    if thread is None:
         return None
-    taken = (Takes.UNCLEAR, Takes.CONDITION) if partly is Partly.CONDITION else (Takes.UNCLEAR,)
-    found = [thread for thread in facts.threads if thread.live and thread.partly is partly and thread.takes in taken and not thread.barred]
-    chosen = [thread for thread in found if thread.id == facts.anchor] or found
-    return chosen[0].id if len(chosen) == 1 else None
+    if facts.addressed and not is_last(facts, thread.id) and facts.anchor != thread.id:
+        return which(facts, thread)
+    return AnswerPending(thread=thread.id, partly=partly), reason
 
 
 def _approval(facts: AttachFacts) -> AttachVerdict | None:
     """What could be a yes or a no, where only an approval waits for one: it is none to that, whoever says it, so it is told how one is given."""
-    cues, waits = facts.cues, _awaiting(facts)
+    cues, waits = facts.cues, threads_awaiting(facts)
     says = cues.yes or cues.no or cues.hold or cues.partly in (Partly.LEANS, Partly.CONDITION)
-    if not waits or not says or facts.explicit or facts.closed:
+    if not waits or not says or facts.explicit or facts.closed or not any(reachable(facts, thread) for thread in waits):
         return None
     chosen = [thread for thread in waits if thread.id == facts.anchor] or waits
     return StatusNudge(thread=chosen[0].id), AttachReason.APPROVAL
 
 
-def _awaiting(facts: AttachFacts) -> Sequence[ThreadFact]:
-    """The threads at work that wait for an approver."""
-    return [thread for place, thread in enumerate(facts.threads) if place in facts.approvals and thread.live]
-
-
 def _filler(facts: AttachFacts) -> AttachVerdict | None:
-    if facts.cues.partly is Partly.LEANS and _partly(facts, Partly.LEANS) is not None:
+    if facts.cues.partly is Partly.LEANS and partly_answered(facts, Partly.LEANS) is not None:
         return None  # "sure..." wants nothing of work, and is no answer to a question either
     return (Filler(), AttachReason.FILLER) if facts.cues.filler == 2 and not facts.explicit else None
 
@@ -264,7 +228,7 @@ def _request(facts: AttachFacts) -> AttachVerdict:
 def possible(facts: AttachFacts) -> Sequence[Attached]:
     """The classes that wording and state leave open: all that a model may choose between."""
     cues, found = facts.cues, [Attached.NEW_REQUEST]
-    live = _at_work(facts)
+    live = threads_at_work(facts)
     if _stoppable(facts):
         found.append(Attached.OVERRIDE)
     brief = cues.words <= (SORTED_WORDS if cues.whole and cues.question else SHORT_WORDS)
@@ -272,14 +236,16 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
         found.append(Attached.STATUS_NUDGE)
     if any(thread.asks and thread.barred is Barred.NO for thread in live):
         found.append(Attached.ANSWER)
-    if _partly(facts, Partly.MAYBE) is not None or (cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question):
+    if partly_answered(facts, Partly.MAYBE) is not None or (
+        cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question
+    ):
         found.append(Attached.FILLER)
     return found
 
 
 def _stoppable(facts: AttachFacts) -> Sequence[ThreadFact]:
     """What a suggested override may stop: nothing without words that grade a stop or steer, and no question by what may be its answer."""
-    cues, live = facts.cues, _at_work(facts)
+    cues, live = facts.cues, threads_at_work(facts)
     graded = max(cues.stop, cues.steer) >= 1
     if not cues.whole:
         return live if graded else ()
@@ -329,7 +295,8 @@ def _meant(facts: AttachFacts, reading: MessageReading) -> Repair:
 
 def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
     """No model makes a yes, a no or a choice of words, nor closes a question with them: they go back once, or the sender says what they are."""
-    open_ = [one for one in facts.threads if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
+    said = [one for one in facts.threads if reachable(facts, one) and not facts.revises]
+    open_ = [one for one in said if one.live and not one.barred and (one.fits or one.takes or one.asks == ExpectedType.FREEFORM)]
     number = _named(facts, open_)
     thread = next((one for one in open_ if one.id == number), None)
     if thread is None:
@@ -345,7 +312,7 @@ def _suggested_answer(facts: AttachFacts) -> AttachOutcome | None:
 
 def _no_answer(facts: AttachFacts) -> AttachOutcome:
     """What a model takes for nothing goes back where a question has not been asked again yet, also if it asks something."""
-    thread = _partly(facts, Partly.LEANS) or _partly(facts, Partly.MAYBE)
+    thread = partly_answered(facts, Partly.LEANS) or partly_answered(facts, Partly.MAYBE)
     return Filler() if thread is None else AnswerPending(thread=thread, partly=Partly.LEANS)
 
 
@@ -367,6 +334,8 @@ def _read(reading: MessageReading, facts: AttachFacts) -> AttachOutcome:
         return Filler() if thread.barred else AnswerPending(thread=reading.thread)  # it asks something else by now
     if reading.attached is Attached.OVERRIDE and reading.stop:
         return Filler()
+    if reading.attached is Attached.STATUS_NUDGE:
+        return StatusNudge(thread=reading.thread) if live else Filler()
     return NewRequest(thread=reading.thread if thread is not None else 0)
 
 

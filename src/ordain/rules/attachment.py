@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from ordain.rules.answer import Takes
 from ordain.rules.reasons import Reason
@@ -25,6 +25,10 @@ class AttachReason(Reason):
         "attach.awaits_approval",
         "The message says yes, no or wait and nothing is asked of it: what waits for an approver is told, and no message decides that.",
     )
+    GOES_ON = "attach.goes_on", "A bare answer to the question at the end of a reply: the conversation of that thread goes on."
+    TAKEN_BACK = "attach.taken_back", "The sender says no after an answer that the work went on from: what runs is stopped."
+    TOO_LATE = "attach.too_late", "The sender says otherwise than before, and what was asked is over: what became of it is told."
+    RESUMED = "attach.resumed", "An order to go on with what was held: the request that was stopped begins again."
     HOLD = "attach.hold", "A bare order to wait, or word that something is wrong: what runs is stopped."
     FILLER = "attach.filler", "The wording wants nothing."
     NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
@@ -129,9 +133,10 @@ class Filler(Struct, frozen=True, kw_only=True, tag="filler"):
 
 
 class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
-    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one."""
+    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one. ``resumes``: the request that was held there."""
 
     thread: int = 0
+    resumes: bool | UnsetType = UNSET
 
 
 class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
@@ -156,7 +161,11 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     question that is no longer open.
     ``approvals`` are the places in ``threads`` of those that wait for an approver.
     ``explicit``: it suggests a workflow or delegates, or brings attachments: then it is no filler. ``suggests`` is a model's class, with thread and confidence; ``options`` and ``choice`` resolve a repair question.
-    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. Both are recorded
+    ``addressed``: what is said was held to what it is said to; in decisions from before that a reply chose a thread among many. ``last`` is the thread
+    whose question was put last, as an open question, an approval or the end of a reply; ``aside``: the message replied to is older than what its
+    thread asks, ``told``: it ends with a question, ``astray``: it is not known. ``answered`` is the thread whose question the sender's latest answer
+    closed, with ``refused`` if that was a no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose work was held.
+    ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. These are recorded
     under short names: of the largest session the facts fit into a kilobyte.
     """
 
@@ -178,3 +187,12 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: tuple[MessageReading, ...] = ()
     choice: str = ""
     asks_back: bool = field(default=False, name="back")
+    addressed: bool = field(default=False, name="to")
+    last: int = 0
+    aside: bool = field(default=False, name="off")
+    told: bool = field(default=False, name="q")
+    astray: bool = False
+    answered: int = field(default=0, name="for")
+    refused: bool = field(default=False, name="no")
+    revises: bool = field(default=False, name="re")
+    paused: int = field(default=0, name="on")

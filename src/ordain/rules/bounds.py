@@ -76,9 +76,11 @@ def named_bounds(constraints: Mapping[str, Constraint], verb: str) -> tuple[tupl
 
 
 def _left_open(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any]) -> Iterator[str]:
-    """What a bound is about and the call names nothing of."""
-    if bound.max_amount is not None and not any(_values(spec, args, (ArgumentRole.AMOUNT,))):
-        yield "maxAmount"
+    """What a bound is about and the call names nothing of; of an amount below nothing no bound says what it is."""
+    if bound.max_amount is not None:
+        amounts = [value for _, value in _values(spec, args, (ArgumentRole.AMOUNT,))]
+        if not amounts or any(isinstance(value, int | float) and value < 0 for value in amounts):
+            yield "maxAmount"
     if bound.domains_allowlist is not None and spec.http is None and not any(_values(spec, args, _ADDRESSES)):
         yield "domainsAllowlist"
     if bound.paths is not None and not any(_values(spec, args, _THINGS)):

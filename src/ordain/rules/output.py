@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.grounds import Ground
 from ordain.contracts.policy import Policy
+from ordain.contracts.schema import Schema
 from ordain.rules.decision import Decision, Rule, tells_of
 from ordain.rules.grounds import find_ungrounded, find_unquoted
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed

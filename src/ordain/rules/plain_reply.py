@@ -8,20 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+
+from ordain.contracts.visible import CONTROLS, ESCAPES, JOINERS, picture
 
 QUOTE = "> "
 """Begins every line of foreign text; in Markdown it makes a quotation, within which lists and code stay what they are."""
-JOINERS = frozenset("\u200c\u200d")
-"""The only format characters that writing needs and that move nothing."""
-PREPENDED = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
-"""Signs that Unicode counts as format characters and that are seen."""
-REORDERING = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""Bidirectional controls by which a text reads otherwise than it stands there."""
-CONTROLS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f{REORDERING}]")
-"""What commands whoever shows a text; what only ends a line or a column is none."""
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~]?)|\x9b[0-?]*[ -/]*[@-~]?")
-"""Terminal sequences, whole or cut off."""
 LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -47,36 +38,7 @@ def cleaned(text: str) -> str:
     kept = ESCAPES.sub("", text)
     if kept.isascii() and kept.isprintable():
         return kept
-    return "\n".join(CONTROLS.sub(_picture, "".join(_shown(c) for c in line)).rstrip() for line in LINE_ENDS.split(kept))
-
-
-def visible(text: str) -> str:
-    """Foreign text for a face that gives it on as data: without terminal sequences, and what else controls or reorders is shown.
-
-    It is shown as ``␀``, ``␡`` or ``[U+202E]``, and so is what shows nothing (zero width, tags, separators of lines); all else is as it was.
-    """
-    if text.isprintable():
-        return text
-    kept = ESCAPES.sub("", text)
-    return CONTROLS.sub(_picture, kept) if kept.isascii() else "".join(map(_drawn, kept))
-
-
-@lru_cache(4096)
-def _drawn(character: str) -> str:
-    """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
-    if CONTROLS.match(character):
-        return _picture_of(character)
-    if unicodedata.category(character) not in ("Cf", "Zl", "Zp") or character in JOINERS or character in PREPENDED:
-        return character
-    return _picture_of(character)
-
-
-def _picture(found: re.Match[str]) -> str:
-    return _picture_of(found[0])
-
-
-def _picture_of(character: str) -> str:
-    return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if character < " " else f"[U+{ord(character):04X}]"
+    return "\n".join(CONTROLS.sub(picture, "".join(_shown(c) for c in line)).rstrip() for line in LINE_ENDS.split(kept))
 
 
 def _shown(character: str) -> str:

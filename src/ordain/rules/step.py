@@ -12,9 +12,9 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import Policy
+from ordain.contracts.schema import Schema
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.header import HeaderLine
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed

@@ -1,4 +1,6 @@
-"""Thoughts that a model writes before its words, in whatever marks it puts around them: told apart while they arrive, and in a whole answer alike. Pure.
+"""Thoughts that a model writes before, between or after its words, in whatever marks it puts around them: told apart while they arrive, and in a whole answer alike. Pure.
+
+A thought begins where the answer does, where a line does, or where a sentence has ended; a mark in the midst of a sentence, in quotes or in code is a word.
 
 What is recorded is read by ``proposals.read_text``, whose answer on recorded text stays as it was: so an answer is brought into that one form before it is kept.
 """
@@ -6,6 +8,7 @@ What is recorded is read by ``proposals.read_text``, whose answer on recorded te
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from ordain.rules.proposals import BLANKS_BEFORE, without_thought
@@ -23,9 +26,13 @@ WORDS = re.compile(r"<\|channel\|>\s*final\b[^<>]{0,80}<\|message\|>", re.IGNORE
 PART_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>", re.IGNORECASE)
 CLOSED_MOST = 64
 """So many thoughts that end without having begun are passed over."""
-MARK_CHARS = 112
+MARK_CHARS = 128
 """Longest mark that is waited for while an answer arrives."""
-_BEGINS = re.compile(r"[<◁\[][^>▷\]]*\Z")
+_BEGINS = re.compile(r"(?:<[^<>]*|◁[^◁▷]*|\[[/A-Za-z]{0,6})\Z")
+_KEPT_BACK = re.compile(rf"{_BEGINS.pattern}|`+\Z")
+_LINE_REST = re.compile(r"[ \t]*(\r?\n)?")
+_SENTENCE_ENDS = ".!?…。！？"  # noqa: RUF001 - those of other scripts too
+_AFTER_SENTENCE = " \t*_)]”»\"'"
 _QUOTES = "`\"'“‘«"  # noqa: RUF001 - what a mark that is only spoken of stands in
 _FENCE = "```"
 
@@ -34,12 +41,17 @@ class WordsApart:
     """Follows one answer in words; gives out what of it is no thought, as soon as that is certain."""
 
     def __init__(self, *, unsure: bool = False) -> None:
-        """One answer, one value. ``unsure``: it may begin within a thought that its prompt has opened, so nothing is certain before one ends, or the answer."""
+        """One answer, one value. ``unsure``: it may begin within a thought that its prompt has opened, so nothing is certain before one ends, or the answer.
+
+        ``parted`` says that there was a thought after the first words.
+        """
         self._kept = ""
         self._unsure = unsure
         self._held: list[str] = []
         self._depth = 0
         self._thought = False
+        self._place = _Place()
+        self.parted = False
         self._step: Callable[[str], str] = self._before
 
     def feed(self, fragment: str) -> str:
@@ -54,7 +66,7 @@ class WordsApart:
     @property
     def thinks(self) -> bool:
         """Whether all that came last is thought."""
-        return self._step in (self._within_thought, self._in_channels)
+        return self._step in (self._within_thought, self._within_later_thought, self._in_channels)
 
     def _go_on(self, step: Callable[[str], str], text: str) -> str:
         self._step = step
@@ -95,14 +107,19 @@ class WordsApart:
         return self._go_on(self._before, whole[at + found.end() :])
 
     def _within_thought(self, text: str) -> str:
+        after = self._thought_end(text)
+        return "" if after is None else self._go_on(self._before, after)
+
+    def _thought_end(self, text: str) -> str | None:
+        """What stands behind the end of the thought; None where it goes on."""
         done = 0
         for found in EITHER.finditer(text):
             done = found.end()
             self._depth += 1 if found[1] else -1
             if self._depth == 0:
-                return self._go_on(self._before, text[done:])
+                return text[done:]
         self._kept = _unfinished(text[done:])
-        return ""
+        return None
 
     def _in_channels(self, text: str) -> str:
         if (found := WORDS.search(text)) is not None:
@@ -117,17 +134,69 @@ class WordsApart:
         return text[: len(text) - len(self._kept)]
 
     def _within_words(self, text: str) -> str:
-        return text
+        at = 0
+        for found in OPEN.finditer(text):
+            self._place.pass_by(text[at : found.start()])
+            at = found.start()
+            if self._place.begins_thought:
+                self._depth, self.parted = 1, True
+                return text[:at] + self._go_on(self._within_later_thought, text[found.end() :])
+        unfinished = _KEPT_BACK.search(text, max(at, len(text) - MARK_CHARS))
+        self._kept = "" if unfinished is None else unfinished[0]
+        end = len(text) - len(self._kept)
+        self._place.pass_by(text[at:end])
+        return text[:end]
+
+    def _within_later_thought(self, text: str) -> str:
+        after = self._thought_end(text)
+        return "" if after is None else self._go_on(self._after_later_thought, after)
+
+    def _after_later_thought(self, text: str) -> str:
+        """A thought that has its line for itself takes the line with it."""
+        found = _LINE_REST.match(text)
+        if found is None or (found[1] is None and text[found.end() :] in ("", "\r")):
+            self._kept = text
+            return ""
+        end = found.end() if self._place.line_begins or found[1] is None else found.start(1)
+        return self._go_on(self._within_words, text[end:])
 
     def _after_all(self, _: str) -> str:
         return ""
 
 
+class _Place:
+    """Where in its words an answer stands: what matters of its line, and whether that is in code."""
+
+    def __init__(self) -> None:
+        self._line = ""
+        self._ticks = 0
+        self._fences = 0
+
+    def pass_by(self, words: str) -> None:
+        """These words stand before it now; no run of backticks is cut between two calls."""
+        self._fences += words.count(_FENCE)
+        _, ended, line = words.rpartition("\n")
+        self._ticks = line.count("`") + (0 if ended else self._ticks)
+        self._line = (line if ended else self._line + words)[-MARK_CHARS:]
+
+    @property
+    def line_begins(self) -> bool:
+        """Whether nothing but blanks stands before it on its line."""
+        return not self._line.strip()
+
+    @property
+    def begins_thought(self) -> bool:
+        """Whether a mark that opens a thought does so here, and is no word among words."""
+        if self._fences % 2 or self._ticks % 2 or self._line[-1:] in (*_QUOTES,):
+            return False
+        last = self._line.rstrip(_AFTER_SENTENCE)[-1:]
+        return not last or last in _SENTENCE_ENDS or unicodedata.category(last) == "So"
+
+
 def _unfinished(text: str) -> str:
     """The end of a text that may be the beginning of a mark."""
-    tail = text[-MARK_CHARS:]
-    at = max(map(tail.rfind, "<◁["))
-    return tail[at:] if at >= 0 and _BEGINS.match(tail[at:]) else ""
+    found = _BEGINS.search(text, max(0, len(text) - MARK_CHARS))
+    return "" if found is None else found[0]
 
 
 def begins_within_thought(text: str) -> bool:
@@ -141,13 +210,15 @@ def _stray_end(text: str) -> re.Match[str] | None:
 
 
 def spoken(text: str) -> str:
-    """The words of a whole answer: without the thoughts before them, one that was opened by the prompt and only ends here among them."""
+    """The words of a whole answer: without the thoughts around them, one that was opened by the prompt and only ends here among them."""
     for _ in range(CLOSED_MOST):
         if (first := _stray_end(text)) is None:
             break
         text = text[first.end() :].lstrip()
     follower = WordsApart()
     said = follower.feed(text) + follower.rest()
+    if follower.parted:
+        return said.lstrip()  # as what is recorded is read
     if said or not follower.thinks:
         return said
     ends = [found.end() for found in CLOSE.finditer(text)]
@@ -164,5 +235,6 @@ def canonical(text: str) -> str:
     words = spoken(text)
     if without_thought(text) == words:
         return text
-    thought = EITHER.sub(" ", text.rpartition(words)[0] if words else text)
+    before = text.rpartition(words)[0] if words and text.endswith(words) else text
+    thought = EITHER.sub(" ", before)  # of one between words all that was said is kept, and the words once more below it
     return f"<think>{thought.strip()}</think>\n\n{words}"

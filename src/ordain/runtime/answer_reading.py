@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ordain.contracts.catalog import Catalog
+from ordain.effects.effect import UserQuestion
 from ordain.errors import JournalCorrupt
-from ordain.flows.answer_text import given_value
+from ordain.flows.answer_text import given_value, said, sorted_as
 from ordain.ports.sessions import OpenQuestion
 from ordain.ports.shared import SessionState
 from ordain.rules.answer import (
@@ -18,6 +19,7 @@ from ordain.rules.answer import (
     OPTION_KEYS,
     AnswerFacts,
     AnswerInputs,
+    AnswerOutcome,
     Chosen,
     ExpectedType,
     Takes,
@@ -78,3 +80,14 @@ class AnswerReading:
             return wording_of(self._message.catalog if under == self._message.catalog.digest else self._pinned(under))
         except JournalCorrupt:  # nor can its run go on, which stops as that; the message is taken in all the same
             return None
+
+
+def operators_answer(asked: UserQuestion, value: object, pinned: Catalog) -> AnswerOutcome:
+    """What the run will find that a value comes to with which somebody answers for its user, under the catalog that the run pins.
+
+    Raises:
+        JournalCorrupt: the words of that catalog cannot be had.
+    """
+    text = said(value)
+    facts = AnswerFacts(expects=ExpectedType(asked.expects), size=len(text), takes=Takes(asked.takes), sorted=sorted_as(value))
+    return ANSWER.apply(facts, AnswerInputs(text=text, wording=wording_of(pinned), options=asked.options), pinned.policy).outcome

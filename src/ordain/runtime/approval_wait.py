@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Struct
 
@@ -20,6 +22,7 @@ from ordain.ports.writes import Write
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_words import told
 from ordain.runtime.calls import held_now, withdrawn
+from ordain.runtime.consent_policy import YES_OVER
 from ordain.runtime.entries import spoken
 from ordain.runtime.handed_on import no_target_now
 from ordain.runtime.services import Services
@@ -38,7 +41,7 @@ class ApprovalMail(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 WITHDRAWN = "withdrawn"
-"""How it begins why a wait is over for something that may not be done any more."""
+"""Why a wait is over for something that may not be done any more, where nothing else says why."""
 _MAIL = msgspec.json.Decoder(ApprovalMail)
 
 
@@ -60,6 +63,19 @@ def _card_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> st
         return None
     cards = (pinned.card_of(call.verb) for call in asked.calls)
     return next((card.name for card in cards if card is not None and current.data.cards.get(card.name) != card), None)
+
+
+async def not_begun(services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked, result: AnyResult) -> str | None:
+    """Why a workflow does not begin though somebody said yes to it: the template was changed since, or the yes is over. None where it begins.
+
+    From here on its steps are those that were approved, each held to what holds when it runs. A single call is held to that anyway.
+    """
+    if asked.subject is not Subject.WORKFLOW or not isinstance(result, Approved):
+        return None
+    row = await services.approvals.approval(result.approval)
+    if row is not None and services.clock.now() >= row.expires_at:
+        return YES_OVER
+    return await not_asked(services, run, catalog, asked)
 
 
 def workflow_changed(current: Catalog, pinned: Catalog, asked: ApprovalAsked) -> bool:
@@ -86,9 +102,9 @@ def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) 
     )
 
 
-def asked_entry(stored: StoredRun, addr: int, wait: Wait, catalog: Catalog, row: NewApproval) -> NewEntry:
-    """What the session is told of it: no word of the wait's own."""
-    text = told(_asked(wait), catalog)
+def asked_entry(stored: StoredRun, wait: Wait, catalog: Catalog, row: NewApproval, unknown: Sequence[Call] = ()) -> NewEntry:
+    """What the session is told of it: no word of the wait's own. ``unknown`` are the run's calls before it of whose end nobody knows."""
+    text = told(_asked(wait), catalog, unknown, approval=row.id)
     body = {
         "text": text,
         "approval": row.id,
@@ -105,7 +121,7 @@ def asked_entry(stored: StoredRun, addr: int, wait: Wait, catalog: Catalog, row:
         session=stored.session,
         thread=stored.thread,
         run=stored.root,
-        message_id=message_id(stored.id, addr),
+        message_id=message_id(stored.id, row.addr),
     )
 
 
@@ -118,7 +134,7 @@ def heard(approval: str, body: bytes) -> AnyResult:
         case ApprovalState.SUPERSEDED if said.call is not None:
             return Resubmitted(approval=approval, by=said.by, why=said.why, call=said.call)
         case ApprovalState.WITHDRAWN:
-            return Expired(why=f"{WITHDRAWN}: {said.why}")
+            return Expired(why=said.why or WITHDRAWN)
         case _:
             return NotApproved(approval=approval, by=said.by, why=said.why)
 

@@ -7,7 +7,7 @@ what is too long for a line its length, beginning and end are told, and the numb
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.legible_text import legible_json, legible_part, literal, name_text
-from ordain.contracts.verbs import FREE_ROLES, VerbEffect, VerbSpec
+from ordain.contracts.verbs import FREE_ROLES, ArgumentRole, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
@@ -52,6 +52,10 @@ DOES: Mapping[VerbEffect, str] = MappingProxyType(
 NOT_TRACED = "Where these arguments come from is not traced: a model may have taken them from anything that it read."
 WHERE_UNDONE = "Where a later step fails, to undo the one above:"
 UNKNOWN = "is none of this catalog's verbs"
+FIXED = "as settings have it"
+MAYBE_DONE = "  This very call went out before in the same run, and nobody knows how that ended: it may have happened already, and would happen again."
+MAYBE_ALIKE = "  Another call of this verb went out before in the same run, and nobody knows how that ended: it may have happened already."
+CUT = "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and by GET /approvals/{0}."
 
 
 def titled(asked: ApprovalAsked) -> str:
@@ -62,15 +66,21 @@ def titled(asked: ApprovalAsked) -> str:
     return f"{_workflow(asked)}: {named}" if asked.subject is Subject.WORKFLOW else named
 
 
-def told(asked: ApprovalAsked, catalog: Catalog) -> str:
-    """All of what was asked for, on a few lines. Where there are several calls each has the number that it has among the exact ones."""
+def told(asked: ApprovalAsked, catalog: Catalog, unknown: Sequence[Call] = (), *, approval: str = "") -> str:
+    """All of what was asked for, on a few lines. Where there are several calls each has the number that it has among the exact ones.
+
+    ``unknown`` are calls that went out before and of whose end nobody knows. ``approval`` is named where the exact calls do not stand beside it, and
+    something is told in part: there all of it is to be seen.
+    """
     undo = set(asked.detail.get("undo", ()))
     lines = [*_of_workflow(asked), *lead(asked)]
     for number, call in enumerate(asked.calls[:CALLS_TOLD], 1):
         lines += [WHERE_UNDONE] if number - 1 in undo else []
         lines += _call(asked, call, catalog, number)
+        lines += _before(call, unknown)
+    cut = [CUT.format(approval)] if approval and _is_cut(asked, catalog) else []
     beyond = range(CALLS_TOLD, len(asked.calls))
-    return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), *further(asked, beyond, catalog), NOT_TRACED))
+    return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), *further(asked, beyond, catalog), *cut, NOT_TRACED))
 
 
 def exact(call: Call) -> str:
@@ -87,6 +97,25 @@ def _of_workflow(asked: ApprovalAsked) -> list[str]:
 
 def _workflow(asked: ApprovalAsked) -> str:
     return f"{_name(str(asked.detail.get('template', '')))}@{_name(str(asked.detail.get('version', 0)))}"
+
+
+def _before(call: Call, unknown: Sequence[Call]) -> list[str]:
+    """That it, or one like it, may have happened already."""
+    if call in unknown:
+        return [MAYBE_DONE]
+    return [MAYBE_ALIKE] if any(one.verb == call.verb for one in unknown) else []
+
+
+def _is_cut(asked: ApprovalAsked, catalog: Catalog) -> bool:
+    """Whether something of the exact calls is told in part, or by its number alone."""
+    return len(asked.calls) > CALLS_TOLD or any(_is_call_cut(call, catalog) for call in asked.calls)
+
+
+def _is_call_cut(call: Call, catalog: Catalog) -> bool:
+    found = catalog.verbs.get(call.verb)
+    if found is None or len(call.args) > ARGS_TOLD:
+        return bool(call.args)
+    return any(len(name) > NAME_CHARS or len(_text(value)) > _room(_role(found.spec, name)).whole for name, value in call.args.items())
 
 
 def _further(calls: tuple[Call, ...]) -> Iterator[str]:
@@ -110,14 +139,15 @@ def _call(asked: ApprovalAsked, call: Call, catalog: Catalog, number: int) -> It
         yield from _argument(spec, name, call.args[name], number)
     if (more := len(names) - ARGS_TOLD) > 0:
         yield f"  and {more} arguments more, which exact call {number} has"
+    for name, value in sorted(catalog.data.fixed.get(spec.name, {}).items()):
+        yield f"  {_name(name)} ({FIXED}): {literal(value)}"
 
 
 def _argument(spec: VerbSpec, name: str, value: Any, number: int) -> Iterator[str]:
     """One argument; behind a value nothing stands on its line, whichever way that is read."""
-    role = spec.arguments[name].role if name in spec.arguments else None
+    role = _role(spec, name)
     label = f"  {_name(name)}{f' ({role})' if role is not None else ''}"
-    text = value if isinstance(value, str) else ENCODER.encode(value).decode()
-    room = ROOM if role is None or role in FREE_ROLES else ROOM_OF_ROLE
+    text, room = _text(value), _room(role)
     if len(text) <= room.whole:
         yield f"{label}: {literal(text) if text is value else legible_json(text)}"
         return
@@ -125,6 +155,18 @@ def _argument(spec: VerbSpec, name: str, value: Any, number: int) -> Iterator[st
     yield f"{label}, {len(text)} {kind}, all of which exact call {number} has; the first {room.first} and the last {room.last}:"
     for part in (text[: room.first], text[-room.last :]):
         yield f"    {literal(part) if text is value else legible_part(part)}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ENCODER.encode(value).decode()
+
+
+def _role(spec: VerbSpec, name: str) -> ArgumentRole | None:
+    return spec.arguments[name].role if name in spec.arguments else None
+
+
+def _room(role: ArgumentRole | None) -> ToldLengths:
+    return ROOM if role is None or role in FREE_ROLES else ROOM_OF_ROLE
 
 
 def _name(name: str) -> str:

@@ -32,8 +32,9 @@ from ordain.rules.proposals import nesting
 from ordain.runtime.approval_wait import ApprovalMail, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
+from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before, wait_at
 from ordain.runtime.calls import held_now
-from ordain.runtime.consent_policy import needed, outlived, wait_at
+from ordain.runtime.consent_policy import needed, outlived
 from ordain.runtime.grants import GrantOffer, narrowed, new_grant
 from ordain.runtime.services import Services
 
@@ -75,11 +76,17 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     needs: tuple[ApprovalRule, ...] = ()
     void: str = ""
     narrowed: bool = False
+    before: AskedBefore = NOTHING_BEFORE
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """The exact calls."""
         return () if self.asked is None else self.asked.calls
+
+    @property
+    def asked_by(self) -> tuple[str, ...]:
+        """Who asked for it: for the run, and for this call in another one's place."""
+        return (self.requester, *self.before.proposed_by)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -138,13 +145,14 @@ class ApprovalDesk:
             return ApprovalView(row=row, asked=None, words="", requester="")
         pinned, started = await self._services.catalogs.pinned(stored.catalog), decode(stored.records[0])
         asked, current, held = wait.approval, self._services.catalogs.current, await held_now(self._services, stored)
-        waits = row.state == ApprovalState.OPEN
+        waits, before = row.state == ApprovalState.OPEN, asked_before(stored.records, row.addr, asked.calls)
         return ApprovalView(
             row=row,
             asked=asked,
-            words=told(asked, pinned),
+            words=told(asked, pinned, before.unknown),
             requester=started.principal if isinstance(started, Started) else "",
             void=(await self._why_void(stored, pinned, asked, row, held) or "") if waits else "",
+            before=before,
             narrowed=isinstance(held, HeldProfile) and held.apart,
             needs=needed(asked.tier, [call.verb for call in asked.calls], (pinned.policy, current.policy)),
         )
@@ -231,7 +239,7 @@ class ApprovalDesk:
                 expires_at=0 if found is None else found.expires_at,
                 same=found is not None and found.digest == digest and view.asked is not None,
                 withdrawn=bool(view.void),
-                **approver_facts(who, view.needs, policy.approvals, view.requester, apart=view.apart),
+                **approver_facts(who, view.needs, policy.approvals, view.asked_by, apart=view.apart),
             )
             made = APPROVE.apply(facts, None, policy)
             if not isinstance(made.outcome, MayDecide):

@@ -25,9 +25,11 @@ def roles_of(rows: Sequence[ApprovalRule]) -> tuple[str, ...]:
 
 
 def approver_facts(
-    who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str, *, apart: bool = False
+    who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, asked_by: tuple[str, ...], *, apart: bool = False
 ) -> dict[str, Any]:
-    """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``requester`` asked for what ``rows`` are about; ``apart``: what asks wants another one.
+    """What rule ``approve`` is told of a principal; ``policy`` says who has which role, ``asked_by`` are those who asked for what ``rows`` are about; ``apart``: what asks wants another one.
+
+    Whoever proposed a call in another one's place asked for that, as did who asked for the run.
 
     Who comes over loopback without a token is somebody of this machine, and nobody knows who: to ask so, and to approve as a user of this machine, is no
     second pair of eyes.
@@ -38,7 +40,7 @@ def approver_facts(
         "named": who.name not in NAMELESS,
         "roles": roles,
         "lacks": tuple(role for role in roles if role not in held),
-        "own": who.name == requester or (requester in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL)),
+        "own": any(who.name == one or (one in NAMELESS and who.name.startswith(LOCAL_PRINCIPAL)) for one in asked_by),
         "apart": apart or any(row.not_requester for row in rows),
     }
 
@@ -51,7 +53,7 @@ def giving(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy
         at=0,
         expires_at=1,
         same=True,
-        **approver_facts(who, rows, policy, requester),
+        **approver_facts(who, rows, policy, (requester,)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
@@ -11,7 +12,9 @@ from ordain.rules.answer import Takes
 from ordain.rules.attach import THREADS_MAX, Attached, MessageReading
 from ordain.rules.attachment import AttachFacts, Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
+from ordain.runtime.last_word import LatestAnswer, answer_edited, held_request, last_word, latest_answer, thread_named
 from ordain.runtime.message_entry import Received
+from ordain.wording.asking import ends_asking
 from ordain.wording.cues import Partly
 
 
@@ -33,28 +36,25 @@ def attach_facts(
     ``answer`` is the same message, read against the open questions.
     """
     found, said = message.found, message.facts
-    place = state.edited if _edit(state, message) is not Edit.NONE else state.replied
-    anchor = 0 if place is None else place.thread
-    given = suggested or Placing()
-    offered = {option.thread for option in given.options}
-    threads = sorted(state.threads, key=lambda thread: (thread.id != anchor, thread.id not in offered))  # these are never cut off
-    return AttachFacts(
+    given, edit = suggested or Placing(), _edit(state, message)
+    barred = {thread.id: _barred(state, message, thread) for thread in state.threads}
+    last = last_word(state, {number for number, why in barred.items() if why})
+    says = found.yes or found.no or found.hold
+    answered = latest_answer(state, message, last) if says else LatestAnswer()
+    paused = held_request(state, said.user, last.seq) if found.go_on and not says else None
+    place = state.edited if edit is not Edit.NONE else state.replied
+    named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
+    anchor = named if place is None else place.thread
+    referred = (
+        {anchor},
+        {option.thread for option in given.options},
+        {last.thread, answered.thread, 0 if paused is None else paused.thread},
+    )
+    threads = sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]  # these are never cut off
+    facts = AttachFacts(
         cues=found,
-        threads=tuple(
-            ThreadFact(
-                id=thread.id,
-                status=str(thread.status),
-                live=bool(thread.turns),
-                idle=bool(thread.turns) and thread.id not in state.at_work,
-                asks="" if thread.asked is None else thread.asked.expects,
-                fits=thread.asked is not None and not barred and answer.fits(thread.asked),
-                barred=barred,
-                takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
-                partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
-            )
-            for thread, barred in ((thread, _barred(state, message, thread)) for thread in threads[:THREADS_MAX])
-        ),
-        approvals=tuple(place for place, thread in enumerate(threads[:THREADS_MAX]) if thread.awaiting is not None),
+        threads=tuple(_thread_fact(thread, barred[thread.id], answer, state) for thread in threads),
+        approvals=tuple(place for place, thread in enumerate(threads) if thread.awaiting is not None),
         active=state.active,
         anchor=anchor,
         asked=_replies(state, message) is True,
@@ -62,7 +62,7 @@ def attach_facts(
         explicit=bool(said.workflow or said.delegates or said.attachments),
         at_work=len(state.at_work),
         open=state.open,
-        edit=_edit(state, message),
+        edit=edit,
         may_ask=policy.attach.lane is not None and suggested is None,
         suggests=given.suggests,
         suggested_thread=given.thread,
@@ -71,6 +71,42 @@ def attach_facts(
         choice=given.choice,
         asks_back=True,
     )
+    if given.choice:
+        return facts  # it says which; whom the message was said to is decided
+    return msgspec.structs.replace(
+        facts,
+        addressed=True,
+        last=last.thread,
+        aside=_is_aside(state, anchor),
+        told=place is not None and place.kind in (EntryKind.REPLY, EntryKind.SAID) and ends_asking(place.ending),
+        astray=bool(message.ids.reply_to or message.thread_ref) and not anchor and edit is Edit.NONE,
+        answered=answered.thread,
+        refused=answered.refused,
+        revises=bool(answer_edited(state, message)),
+        paused=0 if paused is None else paused.thread,
+    )
+
+
+def _thread_fact(thread: Thread, barred: Barred, answer: AnswerReading, state: SessionState) -> ThreadFact:
+    return ThreadFact(
+        id=thread.id,
+        status=str(thread.status),
+        live=bool(thread.turns),
+        idle=bool(thread.turns) and thread.id not in state.at_work,
+        asks="" if thread.asked is None else thread.asked.expects,
+        fits=thread.asked is not None and not barred and answer.fits(thread.asked),
+        barred=barred,
+        takes=Takes.NOTHING if thread.asked is None or barred else Takes(thread.asked.takes),
+        partly=Partly.NO if thread.asked is None or barred else answer.partly(thread.asked),
+    )
+
+
+def _is_aside(state: SessionState, anchor: int) -> bool:
+    """Whether what is replied to was said by Ordain before its thread asked what is open now."""
+    replied = state.replied
+    if replied is None or replied.kind in (EntryKind.MESSAGE, EntryKind.QUESTION):
+        return False
+    return any(thread.id == anchor and thread.asked is not None and thread.asked.seq > replied.seq for thread in state.threads)
 
 
 def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:

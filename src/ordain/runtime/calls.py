@@ -112,6 +112,9 @@ def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog) -> str | None:
     made_of = pinned.data.declarations.get(spec.name)
     if made_of is not None and made_of != current.data.declarations.get(spec.name):
         return f"{spec.name} was changed since a yes was asked for"
+    fixed = pinned.data.fixed.get(spec.name)
+    if fixed is not None and fixed != current.data.fixed.get(spec.name):
+        return f"settings fix something else of {spec.name} than when a yes was asked for"
     if spec.name in current.unconfirmed - pinned.unconfirmed:
         return f"{spec.name} was changed since a yes was asked for, and nobody has confirmed it"
     return None

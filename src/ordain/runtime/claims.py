@@ -35,7 +35,7 @@ from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.consent_policy import giver_refused
 from ordain.runtime.consents import PendingCall
 from ordain.runtime.consequences import Consequences
-from ordain.runtime.message_entry import Received, received
+from ordain.runtime.message_entry import Received, is_bare, received
 from ordain.runtime.run_state import RunState
 from ordain.runtime.services import PinnedCatalogs, Services
 from ordain.runtime.setup import RunSetup
@@ -66,6 +66,8 @@ class _Postponement(Struct):
 
 _POSTPONEMENT = msgspec.json.Decoder(_Postponement)
 _CHOICES = ("", "A", "B")
+DECLARED = "declared"
+"""Why a grant is not for a call: the verb declares something else than when it was given, or was not there."""
 GIVER = "giver"
 """Why a grant is not for a call: whoever gave it may not say yes to such a call any more."""
 
@@ -87,7 +89,10 @@ class AttachClaim:
         self._suggested, self._run = msgspec.convert(given, Placing), run
         self.pinned = PinnedCatalogs(run.services.catalogs)
         self._seq = seq
-        self.reads: tuple[SharedRead, ...] = (SessionRead(session=stored.session, seq=seq, **_placed_by(self._message)),)
+        bare, named = is_bare(self._message.found), self._message.thread
+        self.reads: tuple[SharedRead, ...] = (
+            SessionRead(session=stored.session, seq=seq, thread=named, bare=bare, **_placed_by(self._message)),
+        )
         if kept.body is None:  # what it said is gone with what it left to choose, and nothing of it decides any more
             self._suggested = structs.replace(self._suggested, choice="", options=())
             return
@@ -184,6 +189,7 @@ class _GrantClaim:
     def __init__(self, claim: Claim[Any], run: Claiming) -> None:
         pending = _pending(claim, run.state)
         self._call, self._spec = pending, run.catalog.verbs[pending.call.verb].spec
+        self._declared = run.catalog.declared(pending.call.verb)
         self._at, self._digest = run.services.clock.now(), claim.args["call"]
         self._policies = (run.catalog.policy, run.services.catalogs.current.policy)
         self.reads: tuple[SharedRead, ...] = (GrantsRead(principal=run.setup.started.principal, at=self._at),)
@@ -204,6 +210,8 @@ class _GrantClaim:
 
     def _outside(self, grant: Grant) -> str:
         call, tier, policies = self._call.call, self._call.tier, self._policies
+        if grant.scope.permits(call.verb) and not grant.is_for(call.verb, self._declared):
+            return DECLARED
         return not_granted(grant, self._spec, call.args) or (GIVER if giver_refused(grant, tier, call.verb, policies) else "")
 
     def writes(self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]) -> tuple[Write, ...]:

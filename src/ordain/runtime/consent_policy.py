@@ -12,32 +12,24 @@ from ordain.contracts.approvals import ApprovalRule, Consent, Grant, Tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.calls import Call
-from ordain.effects.effect import EFFECT, ApprovalAsked, Wait
+from ordain.effects.effect import ApprovalAsked
 from ordain.journal.codec import decode
-from ordain.journal.records import IntentBody, RecordKind, Started
+from ordain.journal.records import Started
 from ordain.ports.approvals import ApprovalRow
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
 from ordain.rules.authorize import tier_of
 from ordain.rules.profile import HeldProfile
 from ordain.runtime.approvers import approver_facts, giving
+from ordain.runtime.asking_run import asked_before, wait_at
 from ordain.runtime.services import Services
 
 GONE = "the yes that it rests on is not to be found"
 TAKEN_BACK = "the grant that it rests on was taken back"
+GRANT_OVER = "the time of the grant that it rests on is over"
+YES_OVER = "the time of the yes that it rests on is over"
 COUNTS_NO_MORE = "the yes that it rests on counts no more"
 TOO_LATE = "by now policy leaves it open for {} s, and they are over"
-
-
-def wait_at(stored: StoredRun, addr: int) -> Wait | None:
-    """The wait that effect ``addr`` of a run is; None where it is none, or its content is gone."""
-    for record in stored.records:
-        if record.kind is RecordKind.INTENT and record.name == "wait" and record.body is not None:
-            body = decode(record)
-            if isinstance(body, IntentBody) and body.addr == addr:
-                effect = EFFECT.decode(body.effect)
-                return effect if isinstance(effect, Wait) else None
-    return None
 
 
 def needed(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
@@ -67,12 +59,17 @@ def outlived(services: Services, asked: ApprovalAsked, row: ApprovalRow, held: o
 async def consent_void(
     services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent, held: HeldProfile | None
 ) -> str | None:
-    """Why the yes that a run's call rests on counts no more; None where it does. ``held`` is the profile that holds now."""
+    """Why the yes that a run's call rests on counts no more; None where it does. ``held`` is the profile that holds now.
+
+    Nothing goes out by it after its own end, by the wall clock, whatever kept the call until then.
+    """
     if consent.grant:
         return await _grant_void(services, run, pinned, call, consent)
+    row = await services.approvals.approval(consent.id)
+    if row is not None and services.clock.now() >= row.expires_at:
+        return YES_OVER
     if services.catalogs.current.digest == pinned.digest and held is None:
         return None  # nothing is otherwise than when it was given
-    row = await services.approvals.approval(consent.id)
     asker = None if row is None else (await services.store.load((row.run,))).get(row.run)
     wait = wait_at(asker, row.addr) if row is not None and isinstance(asker, StoredRun) else None
     if row is None or wait is None or wait.approval is None or not isinstance(asker, StoredRun):
@@ -88,7 +85,7 @@ async def consent_void(
             Principal(consent.by),
             needed(asked.tier, [one.verb for one in asked.calls], (pinned.policy, current)),
             current.approvals,
-            started.principal if isinstance(started, Started) else "",
+            (started.principal if isinstance(started, Started) else "", *asked_before(asker.records, row.addr, asked.calls).proposed_by),
             apart=asked.apart or (held is not None and held.apart),
         ),
     )
@@ -101,6 +98,8 @@ async def _grant_void(services: Services, run: StoredRun, pinned: Catalog, call:
         return GONE
     if grant.audit.revoked_at:
         return TAKEN_BACK
+    if services.clock.now() >= grant.expires_at:
+        return GRANT_OVER
     tier = tier_of(pinned.verbs[call.verb], call.args)
     return None if tier is None else giver_refused(grant, tier, call.verb, (pinned.policy, services.catalogs.current.policy))
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
-from ordain.flows.commission import Commission, Telling
+from ordain.flows.commission import Commission, MessageFacts, Telling
 from ordain.flows.kind import Serves, commissioned
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
@@ -27,8 +27,9 @@ from ordain.rules.profile import profiled_by
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.foreign_code import asked_of
+from ordain.runtime.last_word import held_request
 from ordain.runtime.mail import AnswerBody, InterruptBody
-from ordain.runtime.message_entry import Received
+from ordain.runtime.message_entry import Received, asked_before
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import PinnedCatalogs, Services
 from ordain.wording.cues import Partly
@@ -106,8 +107,8 @@ class Consequences:
                 return self._nudge(self._thread(number))
             case AnswerPending(thread=number, partly=partly):
                 return self._answer(self._thread(number), partly)
-            case NewRequest(thread=number):
-                return self._request(number)
+            case NewRequest(thread=number, resumes=resumes):
+                return self._request(number, resumes is True)
             case Repair():
                 return self._repair(outcome)
             case Triage():
@@ -174,16 +175,18 @@ class Consequences:
         )
         return self._consequence(Attached.ANSWER, change, mail, thread=thread.id, serves=asked.root, anchor=asked.message_id)
 
-    def _request(self, number: int) -> _Follows:
+    def _request(self, number: int, resumes: bool = False) -> _Follows:
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
-        turn = self._open(Serves.REQUEST, self._commission(), thread, queued=queued)
+        held = held_request(self._state, self._message.facts.user) if resumes else None
+        given = self._commission() if held is None else self._commission(after=held.run, again=asked_before(held))
+        turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(
             id=thread,
             session=self._state.session,
             status=status,
-            intent=self._message.facts.text[:INTENT_CHARS],
+            intent=given.message.text[:INTENT_CHARS],
             run="" if queued else turn[0].id,
             at=self._at,
         )
@@ -220,16 +223,21 @@ class Consequences:
         return next(thread for thread in self._state.threads if thread.id == number)
 
     def _label(self, reading: MessageReading) -> str:
-        if reading.attached is Attached.NEW_REQUEST:
+        thread = next((known for known in self._state.threads if known.id == reading.thread), None)
+        if thread is None or (reading.attached is Attached.NEW_REQUEST and thread.asked is not None):
             return "a request of its own"
-        thread = self._thread(reading.thread)
+        if reading.attached is Attached.NEW_REQUEST:
+            return f"go on about “{thread.intent}”"
+        if reading.attached is Attached.STATUS_NUDGE:
+            return f"the approval that “{thread.intent}” waits for"
         if reading.attached is Attached.ANSWER and thread.asked is not None:
             return f"answer “{thread.asked.text[:INTENT_CHARS]}” about “{thread.intent}”"
         return f"{'stop' if reading.stop else 'change'} “{thread.intent}”"
 
-    def _commission(self, **concerns: Any) -> Commission:
+    def _commission(self, *, again: MessageFacts | None = None, **concerns: Any) -> Commission:
+        """``again`` is a message that is served once more, in the place of this one."""
         message = self._message
-        return Commission(session=self._state.session, seq=self._state.seq, message=message.facts, ids=message.ids, **concerns)
+        return Commission(session=self._state.session, seq=self._state.seq, message=again or message.facts, ids=message.ids, **concerns)
 
     def _open(
         self, what: Serves, given: Commission, thread: int, *, queued: bool = False, beside: bool = False, counts: bool = True

@@ -23,7 +23,7 @@ from ordain.ports.writes import KeptCatalogs
 from ordain.rules.attach import Attached
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.entries import spoken
-from ordain.runtime.message_entry import Received, body_of, message_of
+from ordain.runtime.message_entry import Received, body_of, is_bare, message_of
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 from ordain.runtime.streams import event_of
 
@@ -120,6 +120,8 @@ class Conversation:
             author=entry.author,
             reply_to=given.ids.reply_to,
             edits=entry.edits,
+            thread=given.thread,
+            bare=is_bare(given.found),
             opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
         )
 
@@ -180,7 +182,7 @@ class Conversation:
 
     async def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
         found = await self._services.sessions.answer(workspace, received.session, received.seq)
-        if found is None:
+        if found is None or found[0].message_id != received.message_id:  # erased since, and another message by now
             raise NotFound(f"session {received.session} has no message {received.seq}", code="message_not_found")
         return found
 
@@ -223,7 +225,7 @@ class Conversation:
         return await self._services.sessions.entries(workspace, session, after=after, limit=limit)
 
     def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
-        """Every event of a session after entry ``after``, until the engine stops; one that does not exist yet begins with its first message."""
+        """Every event of a session after entry ``after``, until it is erased or the engine stops; one that does not exist yet begins with its first message."""
         return self._services.streams.events(workspace, session, after)
 
 

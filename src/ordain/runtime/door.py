@@ -14,6 +14,7 @@ from ordain.contracts.access import Principal
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.visible import visible_value
 from ordain.errors import Conflict, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
 from ordain.flows.kind import Taken
 from ordain.journal.codec import Scribe
@@ -38,7 +39,6 @@ from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.reloader import Reloader
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
-from ordain.runtime.streams import with_visible
 from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
 
@@ -224,7 +224,7 @@ class Runtime:
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
         if kind is None or kind.wire is None:
             return None if view.result == NULL else view.result
-        return with_visible(kind.wire.response(ending_of(view, raw)), kind.wire.spoken)
+        return visible_value(kind.wire.response(ending_of(view, raw)), kind.wire.exact)
 
     @property
     def catalog(self) -> Catalog:
@@ -295,10 +295,11 @@ class Runtime:
         return {"": "sent", "duplicate": "already_asked"}.get(outcome.refused, outcome.refused)
 
     async def answer(self, run: str, addr: int, value: object, *, by: str) -> str:
-        """Answer a wait; the first answer counts. Returns ``sent``, ``duplicate`` or ``settled``.
+        """Answer a wait; the first answer counts. Returns ``sent``, ``asked_again``, ``duplicate`` or ``settled``.
 
         Raises:
             Conflict: it waits for an approver (``approval_required``), who decides by the approval's id.
+            InvalidRequest: it is no answer to what is asked (``answer_unfit``).
         """
         return await answered(self.services, await self._load(run), addr, AnswerBody(value=value, by=by))
 

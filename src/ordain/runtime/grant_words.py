@@ -1,29 +1,40 @@
-"""What a grant lets happen, in plain words made by code: whose runs, which calls, about whom, how often, and what it is not for."""
+"""What a grant lets happen, in plain words made by code: whose runs, which calls, about whom, how often, and what it is not for.
+
+Names and targets are somebody's: what could be taken for something else stands there by its number (``contracts.legible_text``).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from ordain.contracts.access import NAMELESS
 from ordain.contracts.approvals import Grant
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.legible_text import literal, name_text
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.rules.grant import reach_of
-from ordain.rules.header import plain, quoted
 
+KEPT_NOTHING = "Now for no call: it was given under a build that kept nothing of what verbs declare. Give it anew."
 NAMED = 20
 """Most names that are told of one kind."""
-VALUE_CHARS = 200
+_GLOB: Final = re.compile(r"[A-Za-z0-9_.*?-]+\Z")
 
 
 def grant_words(grant: Grant, catalog: Catalog) -> str:
     """All of it on a few lines; verbs that globs name are those of today's catalog."""
     reach = reach_of(grant.scope.capabilities, grant.risk_level, catalog)
+    covered = [verb for verb in reach.covered if grant.is_for(verb, catalog.declared(verb))]
     lines = [
-        f"Runs of {plain(grant.principal, VALUE_CHARS)}{_whoever(grant)} may make these calls without being asked: {_verbs(grant, reach.covered)}.",
+        f"Runs of {name_text(grant.principal)}{_whoever(grant)} may make these calls without being asked: {_verbs(grant, covered)}.",
         _about(grant),
-        *(f"{plain(name, VALUE_CHARS)}: {'; '.join(_bounds(bound))}." for name, bound in grant.scope.constraints.items()),
+        *(f"{_named(name)}: {'; '.join(_bounds(bound))}." for name, bound in grant.scope.constraints.items()),
     ]
+    if not grant.declared:
+        lines.append(KEPT_NOTHING)
+    elif otherwise := [verb for verb in reach.covered if verb not in covered]:
+        lines.append(f"Not {_listed(otherwise)}: declared otherwise than when the grant was given, or not there then.")
     if reach.each_time:
         lines.append(f"Not {_listed(reach.each_time)}: what pays, deletes or is secret is approved each time.")
     if reach.graver:
@@ -49,7 +60,7 @@ def _about(grant: Grant) -> str:
         return "To and about anybody and anything: no recipient, target or address is excluded."
     if not targets:
         return "To nobody: whom it named is erased."
-    return f"Only where every recipient, target and address is one of: {_listed([quoted(one, VALUE_CHARS) for one in targets])}."
+    return f"Only where every recipient, target and address is one of: {_told(list(map(literal, targets)))}."
 
 
 def _bounds(bound: Constraint) -> Iterable[str]:
@@ -58,11 +69,19 @@ def _bounds(bound: Constraint) -> Iterable[str]:
     if bound.max_amount is not None:
         yield f"an amount of {bound.max_amount} at most"
     if bound.domains_allowlist is not None:
-        yield f"domains {_listed(bound.domains_allowlist)}"
+        yield f"domains {_told(list(map(name_text, bound.domains_allowlist)))}"
     if bound.paths is not None:
-        yield f"paths {_listed(bound.paths)}"
+        yield f"paths {_told(list(map(literal, bound.paths)))}"
 
 
 def _listed(names: Sequence[str]) -> str:
-    told = [plain(name, VALUE_CHARS) for name in names[:NAMED]]
-    return ", ".join(told) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return _told(list(map(_named, names)))
+
+
+def _named(name: str) -> str:
+    """The name of a verb, or a glob."""
+    return name if _GLOB.match(name) else name_text(name)
+
+
+def _told(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

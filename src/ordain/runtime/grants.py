@@ -124,7 +124,8 @@ def new_grant(services: Services, offer: GrantOffer, who: Principal, approval: s
     if offer.risk_level not in GRANTABLE.values():
         raise InvalidRequest(DESTRUCTIVE, code="not_grantable")
     _check_whom(offer)
-    _check_reach(offer, services.catalogs.current)
+    catalog = services.catalogs.current
+    covered = _checked_reach(offer, catalog)
     at = services.clock.now()
     return Grant(
         grant_id=derived_id(services.clock.new_run_id(), "grant"),
@@ -136,6 +137,7 @@ def new_grant(services: Services, offer: GrantOffer, who: Principal, approval: s
         reason=offer.reason,
         audit=GrantAudit(by=who.name, at=at, approval=approval),
         uses_left=offer.uses,
+        declared={verb: catalog.declared(verb) for verb in covered},
     )
 
 
@@ -153,8 +155,8 @@ def _check_whom(offer: GrantOffer) -> None:
         raise InvalidRequest(f"targets are 1 to {TARGETS_MAX}, each of 1 to {TARGET_CHARS} characters", code="invalid_grant")
 
 
-def _check_reach(offer: GrantOffer, catalog: Catalog) -> None:
-    """Everything that it names is something that it can be for: a grant that covers nothing would be taken for one that does."""
+def _checked_reach(offer: GrantOffer, catalog: Catalog) -> tuple[str, ...]:
+    """The verbs that it is for. Everything that it names is something that it can be for: a grant that covers nothing would be taken for one that does."""
     reach = reach_of(offer.capabilities, offer.risk_level, catalog)
     if reach.unknown:
         raise NotFound(f"there is no verb {', '.join(reach.unknown)[:200]}", code="unknown_verb")
@@ -168,6 +170,9 @@ def _check_reach(offer: GrantOffer, catalog: Catalog) -> None:
             raise InvalidRequest(f"constraints: {name[:128]} is none of the verbs that the grant is for", code="invalid_grant")
         if bound.max_calls is not None and bound.max_calls < 1:
             raise InvalidRequest(f"constraints: maxCalls of {name[:128]} is 1 at least", code="invalid_grant")
+        if bound.max_amount is not None and bound.max_amount < 0:
+            raise InvalidRequest(f"constraints: maxAmount of {name[:128]} is 0 at least", code="invalid_grant")
+    return reach.covered
 
 
 def narrowed(calls: Sequence[Call], level: RiskLevel, catalog: Catalog, *, anybody: bool) -> tuple[tuple[str, ...], tuple[str, ...] | None]:

@@ -36,7 +36,7 @@ from ordain.ports.store import Append, ClaimUnit, Mail, StoredRun
 from ordain.ports.writes import OutboxRow
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import Happened, Recovering, RecoverOutcome
-from ordain.runtime.approval_wait import WITHDRAWN, closing
+from ordain.runtime.approval_wait import closing
 from ordain.runtime.calls import OnBehalf, Withdrawing, call_verb, nothing_withdrawn, recover_verb
 from ordain.runtime.carried_verb import carried_verb
 from ordain.runtime.claims import prepared
@@ -207,7 +207,7 @@ class LiveRun(Pen):
         if isinstance(effect, Say):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:
-            return self.observe(addr, str(name), Expired(why=f"{WITHDRAWN}: {why}"))
+            return self.observe(addr, str(name), Expired(why=why))
         for child in children:
             self.beside(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already

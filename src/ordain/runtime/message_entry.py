@@ -13,10 +13,12 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.ports.sessions import Entry
+from ordain.ports.shared import LatestEntry
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
 
 TRACE_VERB = "trace_verb"
+THREAD_DIGITS = 9
 LABEL_CHARS = 64
 """Most of a label that log and journal keep."""
 
@@ -33,6 +35,8 @@ class Received(Struct, frozen=True, kw_only=True):
     principal: str
     scopes: tuple[TokenScope, ...] | None = None
     timestamp_ms: int = 0
+    thread_ref: str = ""
+    thread: int = 0
     found: Cues
     catalog: Catalog
 
@@ -70,9 +74,30 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
         principal=principal_of(principal).name,
         scopes=principal_of(principal).scopes,
         timestamp_ms=entry.timestamp_ms,
+        thread_ref=context.thread_ref or "",
+        thread=_thread_numbered(context),
         found=wording_of(catalog).cues(body.text),
         catalog=catalog,
     )
+
+
+def asked_before(spoken: LatestEntry) -> MessageFacts:
+    """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
+    body = MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
+    context = Context.model_validate(body.context, strict=False)
+    return message_facts(body.text, body.user, spoken.channel, context, len(body.attachments))
+
+
+def thread_ref_of(spoken: LatestEntry) -> str:
+    """The word for a thread that an earlier message came under."""
+    body = MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
+    return str(body.context.get("thread_ref") or "")
+
+
+def _thread_numbered(context: Context) -> int:
+    """The thread that a message names by its number; 0: none."""
+    named = context.thread_ref or ""
+    return int(named) if named.isascii() and named.isdecimal() and len(named) <= THREAD_DIGITS else 0
 
 
 class _Came(Struct):
@@ -99,6 +124,8 @@ def message_of(message: Message, message_id: str, principal: Principal | str, ca
         principal=principal_of(principal).name,
         scopes=principal_of(principal).scopes,
         timestamp_ms=message.timestamp_ms or 0,
+        thread_ref=context.thread_ref or "",
+        thread=_thread_numbered(context),
         found=wording_of(catalog).cues(said.text),
         catalog=catalog,
     )
@@ -146,3 +173,8 @@ def _asked(recall: Recall | None) -> RecallAsked | None:
     return RecallAsked(
         required=recall.required, mode=recall.mode, profile=recall.profile or "", days=recall.time_window_days, max_items=recall.max_items
     )
+
+
+def is_bare(found: Cues) -> bool:
+    """Whether it may be an answer to whatever was said last."""
+    return found.yes or found.no or found.hold or found.go_on or found.stop > 0

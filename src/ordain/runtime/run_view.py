@@ -10,6 +10,7 @@ import msgspec
 from ordain.effects.results import VerbFailed
 from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Ending
+from ordain.flows.kinds import Kinds
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
 from ordain.journal.records import SETTLED, STOPPED, ChildEndedBody, ObservationBody, Record, RecordKind, Started, Status
@@ -41,6 +42,12 @@ def why_nothing(stored: StoredRun) -> str:
     if stored.key is None:
         return "erased"
     return CHILD_STOPPED if stored.status is Status.WAITING else stored.reason or str(stored.status)
+
+
+def exact_fields(kinds: Kinds, stored: StoredRun) -> frozenset[str]:
+    """The fields of its response that are given as they were recorded."""
+    kind = kinds.get(stored.flow, stored.flow_version)
+    return frozenset() if kind is None or kind.wire is None else kind.wire.exact
 
 
 def may_pass(stored: StoredRun, code: str) -> bool | None:

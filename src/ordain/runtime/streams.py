@@ -3,12 +3,14 @@
 Nothing is queued for anybody. A reader is woken when there may be something new, and reads from where it stands: entries from the
 store where the transcript has grown, text from the one buffer of the run. A slow or vanished reader therefore costs nothing and loses
 nothing, and a piece of text costs a reader no look into the store.
+
+A stream is of one session, and not of whichever bears its id: once that is erased it ends, and nothing is read on for it that has begun under the id since.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,15 +29,16 @@ from ordain.contracts.events import (
     ReplyEvent,
     ResetEvent,
     SaidEvent,
+    SessionErasedEvent,
     SessionEvent,
     SummaryEvent,
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
+from ordain.contracts.visible import visible, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
-from ordain.rules.plain_reply import visible
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -64,7 +67,7 @@ class _Live:
 
 @dataclass(slots=True, eq=False)
 class _Reader:
-    """One who reads or waits; ``grown`` says that the transcript may hold more than was read, ``text`` that pieces of text are of interest."""
+    """One who reads or waits; ``grown`` says that the transcript may hold more than was read, or is another's by now, ``text`` that pieces of text are of interest."""
 
     text: bool
     woken: asyncio.Event = field(default_factory=asyncio.Event)
@@ -78,6 +81,14 @@ class _Shown:
     steps: int = -1
     attempt: int = 0
     offset: int = 0
+
+
+@dataclass(slots=True)
+class _Bound:
+    """Which session a reader reads: that of row ``session`` (None: not known yet), which had ``began`` entries at least when the reading began."""
+
+    began: int
+    session: int | None = None
 
 
 class Streams:
@@ -151,6 +162,8 @@ class Streams:
         live = runs.get(run.root)
         if live is None:
             live = runs[run.root] = _Live(place=place)
+            for reader in self._readers.get(place, ()):
+                reader.grown = True  # its message is read before its text, and with that whose session it is
         return live
 
     @contextmanager
@@ -174,14 +187,19 @@ class Streams:
     # --- reading --------------------------------------------------------------------------------------------------------------------
 
     async def events(self, workspace: str, session: str, after: int) -> AsyncGenerator[SessionEvent, None]:
-        """Every durable event after number ``after``, in order, and provisional ones between them, until the engine is gone."""
-        place, shown, closed = (workspace, session), dict[str, _Shown](), dict[str, None]()
+        """Every durable event after number ``after``, in order, and provisional ones between them, until the session is erased or the engine is gone."""
+        place, shown, closed, of = (workspace, session), dict[str, _Shown](), dict[str, None](), _Bound(after)
         with self._reading(place, text=True) as reader:
             while not self.closed:  # before anything is read: the store may be closed, too
                 reader.woken.clear()
                 grown, reader.grown = reader.grown, False
-                page = await self._sessions.entries(workspace, session, after=after, limit=PAGE) if grown else ()
+                page = await self._page(place, of, after) if grown else ()
+                if page is None:
+                    yield SessionErasedEvent(session=session)
+                    return
                 for entry in page:
+                    if reader.grown and (self.closed or not await self._same(place, of)):
+                        break
                     after = entry.seq
                     if entry.kind is EntryKind.REPLY:
                         closed[entry.run] = None
@@ -189,13 +207,31 @@ class Streams:
                     yield event_of(entry)
                 if len(page) == PAGE:
                     reader.grown = True
-                    continue
                 runs = self._live.get(place, {})
                 closed = {run: None for run in closed if run in runs}
                 for run, live in [(run, live) for run, live in runs.items() if run not in closed]:
+                    if reader.grown:
+                        break
                     async for event in self._news(run, live, shown.setdefault(run, _Shown())):
                         yield event
-                await reader.woken.wait()
+                if not reader.grown:
+                    await reader.woken.wait()
+
+    async def _page(self, place: SessionKey, of: _Bound, after: int) -> Sequence[Entry] | None:
+        """The next entries of the session; None once the id is no longer its own. Asked behind the page too: an id never comes back to a session that lost it."""
+        if of.session is None and not await self._same(place, of):
+            return None
+        page = await self._sessions.entries(*place, after=after, limit=PAGE)
+        return page if await self._same(place, of) else None
+
+    async def _same(self, place: SessionKey, of: _Bound) -> bool:
+        """Whether the id is still that of the session which the reader began with; of one that had not begun, whichever begins first."""
+        row = await self._sessions.session(*place)
+        if row is None:
+            return of.session is None and not of.began
+        if of.session is None and row.head >= of.began:
+            of.session = row.no
+        return row.no == of.session
 
     async def _news(self, run: str, live: _Live, seen: _Shown) -> AsyncIterator[ProvisionalEvent]:
         text = live.text()
@@ -256,7 +292,8 @@ def event_of(entry: Entry) -> DurableEvent:
         raise JournalCorrupt(
             f"entry {entry.seq}: column body holds what cannot be read", details={"seq": entry.seq, "column": "body"}
         ) from None
-    text = visible(body.text)
+    body = visible_value(body)
+    text = body.text
     match entry.kind:
         case EntryKind.MESSAGE:
             return MessageEvent(
@@ -271,9 +308,8 @@ def event_of(entry: Entry) -> DurableEvent:
         case EntryKind.REPLY:
             return ReplyEvent(**place, header=body.header, narrative=text, ok=body.ok, verdict=body.verdict, links=links_of(text))
         case EntryKind.QUESTION:
-            options = tuple(msgspec.structs.replace(option, label=visible(option.label)) for option in body.options)
             until_ms = body.until // 1000
-            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=options, expires_at_ms=until_ms)
+            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=body.options, expires_at_ms=until_ms)
         case EntryKind.APPROVAL:
             return ApprovalEvent(
                 **place,
@@ -288,11 +324,3 @@ def event_of(entry: Entry) -> DurableEvent:
             return SaidEvent(**place, text=text)
         case EntryKind.SUMMARY:
             return SummaryEvent(**place, text=text, through=entry.through)
-
-
-def with_visible(response: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """A response whose one text at ``path`` commands nobody who shows it; "" or null on the way means that there is none."""
-    if not path or not response.get(path[0]):
-        return response
-    found = response[path[0]]
-    return {**response, path[0]: visible(found) if isinstance(found, str) else with_visible(found, path[1:])}

@@ -16,7 +16,8 @@ from ordain.ports.approvals import NewApproval
 from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, Mail, StoredRun
 from ordain.ports.writes import MailKind, Write
-from ordain.runtime.approval_wait import asked_entry, asking, heard, not_asked
+from ordain.runtime.approval_wait import asked_entry, asking, heard, not_asked, not_begun
+from ordain.runtime.asking_run import asked_before
 from ordain.runtime.calls import Withdrawing
 from ordain.runtime.entries import question
 from ordain.runtime.flow_time import PERSONS, FlowTime
@@ -33,6 +34,7 @@ class Waiting(Protocol):
     stored: StoredRun
     catalog: Catalog
     state: RunState
+    records: list[Record]
     scribe: Scribe
     time: FlowTime
     approving: set[int]
@@ -98,7 +100,8 @@ async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
             return why
         run.beside(row := _asking(run, addr, wait))
         if run.stored.session:
-            run.beside(asked_entry(run.stored, addr, wait, run.catalog, row))
+            unknown = asked_before(run.records, addr, wait.approval.calls).unknown
+            run.beside(asked_entry(run.stored, wait, run.catalog, row, unknown))
     elif wait.question is not None and run.stored.session:
         if (why := await run.within()) is not None:
             return why
@@ -123,7 +126,7 @@ async def carry_wait(run: Waiting, addr: int, wait: Wait, *, again: bool) -> Any
         if (interrupt := run.interrupt()) is not None:
             raise run.abandon(addr, "wait", interrupt)
         if (answer := next((row for row in mail if row.kind is wanted and row.addr == addr), None)) is not None:
-            return run.observe(addr, "wait", _said(run, addr, answer), mail=answer)
+            return run.observe(addr, "wait", await _said(run, addr, wait, answer), mail=answer)
         for row in mail:
             if row.kind is MailKind.ANSWER and row.addr == addr:
                 _pass_over(run, row)
@@ -147,8 +150,10 @@ def _pass_over(run: Waiting, mail: Mail) -> None:
     run.take(mail, run.write(RecordKind.NOTE, "answer", note).seq)
 
 
-def _said(run: Waiting, addr: int, mail: Mail) -> AnyResult:
-    if mail.kind is MailKind.APPROVAL:
-        return heard(approval_id(run.id, addr), mail.body)
+async def _said(run: Waiting, addr: int, wait: Wait, mail: Mail) -> AnyResult:
+    if wait.approval is not None:
+        result = heard(approval_id(run.id, addr), mail.body)
+        why = await not_begun(run.services, run.stored, run.catalog, wait.approval, result)
+        return result if why is None else Expired(why=why)
     said = msgspec.json.decode(mail.body, type=AnswerBody)
     return Answered(value=said.value, by=said.by)

@@ -21,7 +21,6 @@ from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
 from ordain.runtime.approvals import PAGE_MAX, ApprovalState, ApprovalView, ApproverWord, GrantWanted
 from ordain.runtime.grants import TTL_S_MAX, TTL_S_MIN
-from ordain.runtime.streams import visible
 from ordain.runtime.tickets import ticket_of
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
@@ -29,6 +28,7 @@ from ordain.server.examples import RUN
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
 from ordain.server.segments import SEQ_MAX
+from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
 from ordain.server.workspaces import Workspace
 
@@ -222,17 +222,17 @@ async def approval_of(view: ApprovalView) -> Approval:
         **item_of(view),
         words=view.words,
         calls=calls,
-        detail={} if view.asked is None else _plain(view.asked.detail),
+        detail={} if view.asked is None else as_recorded(_plain(view.asked.detail)),
         origin_traced=False,
         who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),
         changed=bool(view.void),
-        changed_why=visible(view.void),
+        changed_why=view.void,
         ticket=None if ticket is None else _plain(structs.asdict(ticket)),
     )
 
 
 def _exact(view: ApprovalView) -> list[ExactCall]:
-    return [ExactCall(verb=call.verb, args=call.args, shown=exact(call)) for call in view.calls]
+    return [ExactCall(verb=call.verb, args=as_recorded(call.args), shown=exact(call)) for call in view.calls]
 
 
 def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:

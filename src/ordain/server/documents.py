@@ -21,6 +21,7 @@ from ordain.server.examples import RUN
 from ordain.server.face import Json
 from ordain.server.problems import Problem
 from ordain.server.refusals import refusing
+from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Begun, JsonSchema, SchemaNames
 
 SCHEMAS: Mapping[str, TypeAdapter[Any]] = {
@@ -162,6 +163,6 @@ def schemas_router() -> APIRouter:
         adapter = SCHEMAS.get(name)
         if adapter is None:
             raise NotFound(f"published are {', '.join(SCHEMAS)}", code="no_such_schema")
-        return Json({"$schema": "https://json-schema.org/draft/2020-12/schema", **adapter.json_schema()})
+        return Json(as_recorded({"$schema": "https://json-schema.org/draft/2020-12/schema", **adapter.json_schema()}))
 
     return router

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import msgspec
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect, HTTPConnection
 
@@ -18,6 +17,7 @@ from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
 from ordain.server.bodies import SHIPPED, BodyBounds
+from ordain.server.sent_json import spelled
 
 BODY_S = 20.0
 PRINCIPAL = LOOPBACK
@@ -66,13 +66,13 @@ class Face:
 
 
 class Json(Response):
-    """A JSON response from values or structs, encoded once."""
+    """A JSON response from values or structs, as this face spells them."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """Encode."""
-        return msgspec.json.encode(content)
+        return spelled(content)
 
 
 def location(run: str) -> str:
@@ -130,7 +130,7 @@ def unreadable(run: str, error: JournalError) -> Conflict:
     return Conflict(f"run {run} cannot be read: {error.message}", code="run_unreadable", details=error.details)
 
 
-async def outcome(face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], dict[str, Any]]) -> Response:
+async def outcome(face: Face, request: Request, accepted: Accepted, body: Callable[[RunView], Mapping[str, Any]]) -> Response:
     """The run's outcome as 200 (B-45), or where to find it as 202 if the caller asked not to wait (RFC 7240)."""
     if prefers_async(request):
         found = location(accepted.run)

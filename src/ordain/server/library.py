@@ -38,6 +38,7 @@ from ordain.server.problems import problem_body
 from ordain.server.refusals import refusing
 from ordain.server.room import Room
 from ordain.server.segments import Seq
+from ordain.server.sent_json import spelled
 from ordain.server.workspaces import Workspace
 
 LIST_MAX = 500
@@ -231,5 +232,5 @@ async def _adding(add: Callable[..., Awaitable[Added]], news: News, held: ExitSt
 async def _told(news: News, work: asyncio.Task[None]) -> AsyncGenerator[bytes]:
     """How far the addition is, a JSON object a line; the last one is what became of it, or the problem."""
     while (one := await news.get()) is not None:
-        yield msgspec.json.encode(one) + b"\n"
+        yield spelled(one) + b"\n"
     await work

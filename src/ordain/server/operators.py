@@ -101,9 +101,14 @@ def operators_router(face: Face) -> APIRouter:
             emptied = await runtime.erase(run, by=face.by(request), why=given.why)
         return Json({"run_id": run, "outcome": "erased", "records": emptied})
 
-    @router.post("/answer", **refusing(ANSWER, *RUN, "settled", "already_answered", "answer_too_large", "approval_required"))
+    @router.post(
+        "/answer", **refusing(ANSWER, *RUN, "settled", "already_answered", "answer_too_large", "answer_unfit", "approval_required")
+    )
     async def answer_run(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """Answer what the run waits for. What waits for an approver is decided by `/approvals` alone."""
+        """Answer what the run waits for. What waits for an approver is decided by `/approvals` alone.
+
+        `outcome` is `sent`, or `asked_again` where the answer leaves open what it grants: the question then goes back once as A and B.
+        """
         given = await read(request, Answer, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
@@ -17,8 +16,9 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from ordain.contracts.planner import Strict
-from ordain.errors import OrdainError, Refused
+from ordain.errors import OrdainError, Refused, StorageUnavailable
 from ordain.server.bodies import pointer
+from ordain.server.sent_json import spelled
 
 LOG = logging.getLogger("ordain.http")
 RETRY_S = "2"
@@ -58,7 +58,7 @@ def problem(
 ) -> Response:
     """One refusal as a response."""
     body = problem_body(status, code, detail, more)
-    return Response(msgspec.json.encode(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+    return Response(spelled(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 def unavailable(code: str, detail: str, more: Mapping[str, object] | None = None) -> Response:
@@ -81,7 +81,8 @@ async def refuse(_: Request, error: Exception) -> Response:
     if error.status == 408:
         headers["Connection"] = "close"
     if error.status >= 500:
-        LOG.error("refused code=%s %s", error.code, error.message, exc_info=error.__cause__)
+        cause = None if isinstance(error, StorageUnavailable) else error.__cause__  # a disk, a lock: no defect, and the message says it
+        LOG.error("refused code=%s %s", error.code, error.message, exc_info=cause)
     return problem(error.status, error.code, error.message, more=error.details, headers=headers)
 
 

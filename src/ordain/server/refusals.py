@@ -53,6 +53,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "invalid_request": HttpRefusal(422, "body or parameters do not fit; `errors` names the first place of a body"),
     # storage and capacity
     "storage_unavailable": HttpRefusal(503, "nothing can be written now, or what is asked for cannot be read"),
+    "storage_damaged": HttpRefusal(503, "the database's file is damaged: waiting mends nothing, a backup does"),
     "lease_lost": HttpRefusal(503, "another engine holds the storage"),
     "not_ready": HttpRefusal(503, "runs are not accepted now; `checks` says why"),
     "busy": HttpRefusal(429, "as many runs are accepted as policy permits"),
@@ -109,6 +110,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "not_unknown": HttpRefusal(409, "that effect has no unknown outcome"),
     "already_answered": HttpRefusal(409, "that effect was answered before"),
     "answer_too_large": HttpRefusal(422, "the answer is too large or nests too deep"),
+    "answer_unfit": HttpRefusal(422, "it is no answer to the question, which stays open"),
     "approval_required": HttpRefusal(409, "that effect waits for an approver, and no answer is one"),
     # approvals and grants
     "approval_not_found": HttpRefusal(404, "there is no such approval in the workspace"),
@@ -132,7 +134,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
 
 EVERYWHERE = (
     *("malformed_http", "request_timeout", "foreign_host", "headers_too_large", "internal", "stopping"),
-    *("too_many_connections", "out_of_resources", "storage_unavailable"),
+    *("too_many_connections", "out_of_resources", "storage_unavailable", "storage_damaged"),
 )
 GUARDED = ("unauthenticated", "forbidden", "rate_limited", "token_in_query", "repeated_header", "too_many_parameters")
 """What the guard refuses with, before any address but the public ones."""

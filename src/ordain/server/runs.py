@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
@@ -21,6 +20,7 @@ from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
 from ordain.server.segments import Seq
+from ordain.server.sent_json import spelled
 from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage, RunTreeView
 from ordain.server.views import journal_view, record_view, run_item, run_view, tree_view
 from ordain.server.workspaces import Workspace, run_in
@@ -127,9 +127,9 @@ async def _events(face: Face, run: str, after: int) -> AsyncIterator[bytes]:
                 record = following.result()
                 if record is None:
                     stored = (await face.runtime.view(run)).stored
-                    yield b"event: rest\ndata: " + msgspec.json.encode(Rest(status=stored.status, reason=stored.reason)) + b"\n\n"
+                    yield b"event: rest\ndata: " + spelled(Rest(status=stored.status, reason=stored.reason)) + b"\n\n"
                     return
-                yield f"id: {record.seq}\nevent: {record.kind}\ndata: ".encode() + msgspec.json.encode(record_view(record)) + b"\n\n"
+                yield f"id: {record.seq}\nevent: {record.kind}\ndata: ".encode() + spelled(record_view(record)) + b"\n\n"
                 following = asyncio.ensure_future(_next(records))
             elif stop in done:
                 return

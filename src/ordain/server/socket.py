@@ -11,7 +11,6 @@ import logging
 import re
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Response, WebSocket
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import HTTPConnection
@@ -19,6 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
+from ordain.contracts.events import SessionErasedEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
 from ordain.server.bodies import BODY_BYTES, validated
@@ -28,6 +28,7 @@ from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.protocol import SocketProtocol
+from ordain.server.sent_json import spelled
 from ordain.server.shapes import SocketAccepted, SocketRefused
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
 from ordain.server.workspaces import WORKSPACE_HEADER
@@ -45,7 +46,7 @@ def socket_options(frame_bytes: int = BODY_BYTES) -> dict[str, Any]:
     return {"ws": SocketProtocol, "ws_max_size": 2 * frame_bytes, "ws_per_message_deflate": False}
 
 
-GOING_AWAY, BROKEN, ENOUGH = 1012, 1011, 1008
+ENDED, GOING_AWAY, BROKEN, ENOUGH = 1000, 1012, 1011, 1008
 _SESSION: TypeAdapter[str] = TypeAdapter(SessionId)
 _SEQ = re.compile(r"[0-9]{1,15}")
 
@@ -110,7 +111,7 @@ class _Socket:
             self._begun.set()
 
     async def serve(self) -> None:
-        """Until the client leaves, the server stops, or too many frames in a row are malformed."""
+        """Until the client leaves, the server stops, the session is erased, or too many frames in a row are malformed."""
         ways = {asyncio.ensure_future(self._hear()), asyncio.ensure_future(self._tell())}
         try:
             done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -192,16 +193,18 @@ class _Socket:
             return GOING_AWAY
         feed = Feed(self._face, self._workspace, self._session, self._after)
         try:
+            code = GOING_AWAY
             while not feed.over:
                 event = await feed.next()
                 if event is not None:
-                    await self._socket.send_text(msgspec.json.encode(event).decode())
-            return GOING_AWAY
+                    code = ENDED if isinstance(event, SessionErasedEvent) else code
+                    await self._socket.send_text(spelled(event).decode())
+            return code
         finally:
             feed.close()
 
     async def _send(self, told: SocketAccepted | SocketRefused) -> None:
-        await self._socket.send_text(msgspec.json.encode(told).decode())
+        await self._socket.send_text(spelled(told).decode())
 
 
 def _about(error: OrdainError, message_id: str | None) -> OrdainError:

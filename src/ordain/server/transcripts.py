@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -20,6 +19,7 @@ from ordain.server.face import Face, Json
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed, check_after
 from ordain.server.refusals import refusing
 from ordain.server.segments import Seq, decoded, session_id
+from ordain.server.sent_json import spelled
 from ordain.server.shapes import Transcript
 from ordain.server.workspaces import Workspace
 
@@ -52,7 +52,7 @@ async def _sent(feed: Feed) -> AsyncIterator[bytes]:
             continue
         seq: int | None = getattr(event, "seq", None)  # only what is durable has a number, and can be resumed after
         known = b"" if seq is None else f"id: {seq}\n".encode()
-        yield known + f"event: {event.__struct_config__.tag}\ndata: ".encode() + msgspec.json.encode(event) + b"\n\n"
+        yield known + f"event: {event.__struct_config__.tag}\ndata: ".encode() + spelled(event) + b"\n\n"
 
 
 def transcripts_router(face: Face) -> APIRouter:

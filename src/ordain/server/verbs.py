@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -20,10 +20,12 @@ from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.reloader import CatalogProblem
+from ordain.runtime.run_view import exact_fields
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome, prefers_async
 from ordain.server.refusals import refusing
+from ordain.server.sent_json import with_recorded
 from ordain.server.workspaces import Workspace
 
 
@@ -144,10 +146,11 @@ def problems_of(runtime: Runtime) -> Sequence[CatalogProblem]:
     return () if runtime.reloader is None else runtime.reloader.problems
 
 
-def _replied(face: Face, view: RunView) -> dict[str, Any]:
+def _replied(face: Face, view: RunView) -> Mapping[str, Any]:
     """A verb's reply, with the addresses in what it gave back."""
     reply = face.runtime.response(view, contract=VerbRequest)
-    return {**reply, **as_field(texts_of(reply["output"]))}
+    kept = exact_fields(face.runtime.services.kinds, view.stored)
+    return {**with_recorded(reply, kept), **as_field(texts_of(reply["output"]))}
 
 
 def verbs_router(face: Face) -> APIRouter:

@@ -15,6 +15,8 @@ from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import Record, RunRow, Runtime, RunView, StoredRun
 from ordain.runtime.run_tree import RunTree
+from ordain.runtime.run_view import exact_fields
+from ordain.server.sent_json import as_recorded, with_recorded
 from ordain.server.shapes import (
     AwaitingApproval,
     InFlight,
@@ -90,13 +92,16 @@ def tree_view(run: str, tree: RunTree) -> RunTreeView:
 def _response(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None) -> Any:
     if not view.at_rest:
         return None
-    return runtime.response(view, raw=raw)
+    kept = exact_fields(runtime.services.kinds, view.stored)
+    return with_recorded(runtime.response(view, raw=raw), kept)
 
 
 def journal_view(stored: StoredRun, raw: Mapping[str, str]) -> Journal:
     """A run's journal; ``raw`` is what runs replied, word for word."""
     records = [record_view(record) for record in stored.records]
-    return Journal(run_id=stored.id, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records, raw_cortex=raw)
+    return Journal(
+        run_id=stored.id, flow=stored.flow, catalog=stored.catalog, status=stored.status, records=records, raw_cortex=as_recorded(raw)
+    )
 
 
 def record_view(record: Record) -> JournalRecord:
@@ -109,7 +114,7 @@ def record_view(record: Record) -> JournalRecord:
         at=moment(record.at),
         digest=record.digest.hex(),
         chain=record.chain.hex(),
-        body=None if record.body is None else Raw(record.body),
+        body=None if record.body is None else as_recorded(Raw(record.body)),
     )
 
 

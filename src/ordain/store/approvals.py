@@ -34,7 +34,8 @@ class SqliteApprovals:
 
     async def approval(self, approval: str) -> ApprovalRow | None:
         """See ``Approvals.approval``."""
-        return read_approval(self._store.reading, approval)
+        with self._store.reads() as db:
+            return read_approval(db, approval)
 
     async def grants(self, workspace: str, *, standing_at: int | None, limit: int, before: str | None) -> Sequence[Grant]:
         """See ``Approvals.grants``."""
@@ -49,4 +50,5 @@ class SqliteApprovals:
 
     async def grant(self, workspace: str, grant: str) -> Grant | None:
         """See ``Approvals.grant``."""
-        return read_grant(self._store.reading, workspace, grant)
+        with self._store.reads() as db:
+            return read_grant(db, workspace, grant)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.store import schema
+from ordain.store.damage import failed
 from ordain.store.folder import FILE, WAL, check_in_use, configure, connect, missing_log, note_closed, take_lock, why_not
 from ordain.store.rewriting import rewrite_rows
 
@@ -63,7 +64,7 @@ def compact(folder: Path, told: Callable[[Need], None], progress: Callable[[int,
                 )
             return _compacted(configure(db), folder, told, progress)
     except (sqlite3.Error, OSError) as error:
-        raise StorageUnavailable(why_not(folder, error)) from error
+        raise failed(error, folder / FILE, whole=why_not(folder, error)) from error
     finally:
         if not unlogged:  # the next start tells it
             note_closed(folder, lock)

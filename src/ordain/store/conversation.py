@@ -20,13 +20,16 @@ from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
-from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
+from ordain.ports.shared import LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced, NewPlace
 from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
+from ordain.store.latest_entries import ENDING as _ENDING
+from ordain.store.latest_entries import spoken
+from ordain.store.senders import sender_of_root
 from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
@@ -86,16 +89,20 @@ def _unsettled(db: sqlite3.Connection, session: int) -> list[tuple[int, str, int
 
 
 def _threads(
-    db: sqlite3.Connection, session: int, unsettled: Sequence[tuple[int, str, int]], recent: int = RECENT_THREADS, also: int = 0
+    db: sqlite3.Connection,
+    session: int,
+    unsettled: Sequence[tuple[int, str, int]],
+    recent: int = RECENT_THREADS,
+    also: Sequence[int] = (),
 ) -> list[Thread]:
-    """As ``read_threads``, with thread ``also``, where the unsettled turns are known."""
+    """As ``read_threads``, with threads ``also``, where the unsettled turns are known."""
     turns: dict[int, list[str]] = {}
     for thread, run, _ in unsettled:
         if thread > 0:
             turns.setdefault(thread, []).append(run)
     rows = {row[0]: row for row in db.execute(f"{_THREAD} WHERE session = ? ORDER BY touched_at DESC, id DESC LIMIT ?", (session, recent))}
-    for number in (*turns, *([also] if also else ())):
-        if number not in rows:
+    for number in (*turns, *also):
+        if number and number not in rows:
             row = db.execute(f"{_THREAD} WHERE session = ? AND id = ?", (session, number)).fetchone()
             if row is not None:
                 rows[number] = row
@@ -118,7 +125,12 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     edited = _place(db, no, read.channel, read.edits)
     anchor = edited or replied
     unsettled = _unsettled(db, no)
-    found = _threads(db, no, unsettled, also=anchor.thread if anchor is not None else 0)
+    named = (read.thread, 0 if anchor is None else anchor.thread)
+    found = _threads(db, no, unsettled, also=named)
+    said: tuple[LatestEntry, ...] = ()
+    if read.bare or any(thread.asked is not None for thread in found):
+        said = spoken(db, no, read.seq or head + 1)
+        found = _threads(db, no, unsettled, also=(*named, *(one.thread for one in said)))
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
         " AND message_id <> ? AND author = ?",
@@ -140,6 +152,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         newer_edit=newer[0],
         profiled=is_profiled(db, workspace, read.session),
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
+        spoken=said,
     )
 
 
@@ -159,11 +172,7 @@ def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
     entry = db.execute(
         "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
     ).fetchone()
-    first = db.execute(
-        "SELECT author FROM transcript WHERE session = ? AND run = ? AND run <> '' AND kind = 'message' ORDER BY seq LIMIT 1",
-        (session, thread.asked.root),
-    ).fetchone()
-    seq, of = 0 if entry is None else entry[0], "" if first is None else first[0]
+    seq, of = 0 if entry is None else entry[0], sender_of_root(db, session, thread.asked.root)
     return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=seq, of=of))
 
 
@@ -178,7 +187,7 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     if not message_id:
         return None
     row = db.execute(
-        "SELECT seq, thread, kind, run, message_id, author, attached FROM transcript"
+        f"SELECT seq, thread, kind, run, message_id, author, attached, {_ENDING} FROM transcript AS t"  # noqa: S608 - our own columns
         " WHERE session = ? AND channel IN (?, '') AND message_id = ?",
         (session, channel, message_id),
     ).fetchone()
@@ -186,7 +195,9 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
         return None
     if row[2] not in _ENTRY_KINDS:
         raise JournalCorrupt(f"entry {row[0]} of a transcript is of no known kind", details={"seq": row[0]})
-    return Place(seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6])
+    return Place(
+        seq=row[0], thread=row[1], kind=EntryKind(row[2]), run=row[3], message_id=row[4], author=row[5], attached=row[6], ending=row[7]
+    )
 
 
 def _open_session(db: sqlite3.Connection, workspace: str, read: SessionRead, opening: SessionOpening) -> None:

@@ -27,27 +27,24 @@ class Elsewhere:
 
     def look(self) -> None:
         """Announce what is new. Raises SQLite's errors, and whatever a listener does: then it is announced again."""
-        (version,) = self._reads.execute("PRAGMA data_version").fetchone()
-        if version == self._version:
-            return
-        (last,) = self._reads.execute("SELECT coalesce(max(id), 0) FROM mailbox").fetchone()
-        rows = self._reads.execute(_FROM_OTHERS, (self._mail,)).fetchall()
-        grown = tuple(self._grown())
-        if rows or grown:
-            self._writer.announce(Change(runs=tuple(run for (run,) in rows), sessions=grown))
-        self._version, self._mail = version, last  # mail is announced once: what a run leaves lying is not for it now
+        (mail,) = self._reads.execute("SELECT coalesce(max(id), 0) FROM mailbox").fetchone()
+        (entry,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
+        (version,) = self._reads.execute("PRAGMA data_version").fetchone()  # asked last: whatever comes from now on changes it
+        if version != self._version:
+            rows = self._reads.execute(_FROM_OTHERS, (self._mail,)).fetchall()
+            grown = tuple(self._grown())
+            if rows or grown:
+                self._writer.announce(Change(runs=tuple(run for (run,) in rows), sessions=grown))
+        if self._writer.own_entries:
+            self._writer.own_entries.clear()
+        self._version, self._mail, self._entry = version, mail, entry  # mail is announced once: what a run leaves lying is not for it now
 
     def _grown(self) -> Iterable[tuple[str, str]]:
         """Sessions to whose transcripts others have added since the last look."""
-        (last,) = self._reads.execute("SELECT coalesce(max(no), 0) FROM transcript").fetchone()
-        grown = dict[tuple[str, str], None]()
-        if self._entry is not None and last > self._entry:
-            rows = self._reads.execute(
-                "SELECT t.no, s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?", (self._entry,)
-            ).fetchall()
-            own = self._writer.own_entries or ()
-            grown = dict.fromkeys((workspace, session) for no, workspace, session in rows if no not in own)
-        if self._writer.own_entries:
-            self._writer.own_entries.clear()
-        self._entry = last
-        return grown
+        if self._entry is None:
+            return ()
+        rows = self._reads.execute(
+            "SELECT t.no, s.workspace, s.id FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.no > ?", (self._entry,)
+        ).fetchall()
+        own = self._writer.own_entries or ()
+        return dict.fromkeys((workspace, session) for no, workspace, session in rows if no not in own)

@@ -45,19 +45,28 @@ On = tuple[sqlite3.Connection, LedgerDraft]
 """The open transaction, and what it says on the ledger."""
 
 
-def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
-    """Destroy a subject's digest key, of the run or of the session that is named, and what would still be found without it.
-
-    ``seq`` is the subject's number, for the slices that destroy its rows; ``count`` is what was remembered of it and is kept no longer.
-    """
+def _named(db: sqlite3.Connection, args: dict[str, Any]) -> int | None:
     if "session" in args:
         named = "SELECT subject FROM sessions WHERE workspace = ? AND id = ?", (args["workspace"], args["session"])
     else:
         named = "SELECT subject FROM runs WHERE id = ?", (args["run"],)
     row = db.execute(*named).fetchone()
-    if row is None:
+    return None if row is None else row[0]
+
+
+def erased_places(db: sqlite3.Connection, args: dict[str, Any]) -> Sequence[tuple[str, str]]:
+    """The session, by workspace and id, that an erasure takes its id from, for whoever reads along there; none where it takes none."""
+    return db.execute("SELECT workspace, id FROM sessions WHERE subject = ?", (_named(db, args),)).fetchall()
+
+
+def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
+    """Destroy a subject's digest key, of the run or of the session that is named, and what would still be found without it.
+
+    ``seq`` is the subject's number, for the slices that destroy its rows; ``count`` is what was remembered of it and is kept no longer.
+    """
+    subject = _named(db, args)
+    if subject is None:
         return Outcome(refused="not_found")
-    (subject,) = row
     if db.execute(_AT_WORK, (subject,)).fetchone():
         return Outcome(refused="not_at_rest")
     at = args["at"]

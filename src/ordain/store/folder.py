@@ -40,6 +40,12 @@ CACHE_KIB = 8_192
 ROOM_BYTES = 256 * 1024
 """An open takes about so much: pages of the log's index, and one fsync after another."""
 
+OLDER_SERVED = "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, or use that build"
+LOG_GONE = (
+    "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
+    " Compare with a backup, or with what callers were told"
+)
+
 
 def connect(folder: Path | None) -> sqlite3.Connection:
     """A connection to the folder's database, or to one in memory. It waits for what has the database to itself until it is ``at_once``."""

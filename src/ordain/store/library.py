@@ -19,7 +19,7 @@ import msgspec
 
 from ordain.contracts.access import TOKEN_PRINCIPAL
 from ordain.contracts.library import MemoryPolicy
-from ordain.errors import Erased, InvalidRequest, OrdainError, Refused, StorageUnavailable
+from ordain.errors import Erased, InvalidRequest, OrdainError, Refused
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
@@ -152,9 +152,9 @@ class SqliteLibrary:
         await self.clear()
         return True
 
-    async def themes(self, workspace: str, *, limit: int, session: str | None = None) -> Sequence[Theme]:
+    async def themes(self, workspace: str, *, limit: int, run: str | None = None) -> Sequence[Theme]:
         """See ``Library.themes``."""
-        return await self._read(lambda db: read_themes(db, workspace, limit, None if self._policy.shared else session))
+        return await self._read(lambda db: read_themes(db, workspace, limit, None if self._policy.shared else run))
 
     async def reindex(self, workspace: str | None = None, progress: OnProgress | None = None) -> Reindexed:
         """See ``Library.reindex``."""
@@ -233,7 +233,7 @@ class SqliteLibrary:
                 db.execute("BEGIN")
             yield db
         except sqlite3.Error as error:
-            raise StorageUnavailable(f"the library cannot be read: {error}") from error
+            raise self._store.unread(error, "the library cannot be read") from error
         finally:
             if self._own is not None and db.in_transaction:
                 db.execute("ROLLBACK")

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ordain.contracts.verbs import Trust
 from ordain.ports.library import Fragment, Item, ItemKind, LibrarySearch, Passage, Theme
+from ordain.store.senders import of_run, sender
 from ordain.store.text_query import holds
 from ordain.store.word_index import word_index
 
@@ -30,11 +31,12 @@ _FRAGMENT = (
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
 _GIVEN = (
-    "(? IS NULL OR i.kind = 'document' OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND coalesce((SELECT s.user"
-    " FROM sessions s WHERE s.workspace = i.workspace AND s.id = i.session), '') IN ('', ?)))"
+    "(? IS NULL OR i.kind = 'document' OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND (i.session = ''"
+    f" OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
 )
 """Whether a user may be given an item, three times that user, NULL for everybody: a document, what they said themselves, what nobody's name stands at,
-an entry of a session of theirs. A note that somebody else says is theirs (``member``) is not."""
+an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
+whose sender nobody knows."""
 _THEMES = "SELECT i.created_at, i.theme FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.theme <> '' AND {} ORDER BY i.no DESC LIMIT ?"
 _WITHHELD = "SELECT i.no FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND NOT {}"
 _FIRST = "SELECT i.created_at FROM items i WHERE i.workspace = ? AND i.kind = ? AND i.state = 'kept' AND {} ORDER BY i.no LIMIT 1"
@@ -90,9 +92,9 @@ def _item(row: tuple[Any, ...]) -> Item:
     )
 
 
-def read_themes(db: sqlite3.Connection, workspace: str, limit: int, session: str | None) -> list[Theme]:
+def read_themes(db: sqlite3.Connection, workspace: str, limit: int, run: str | None) -> list[Theme]:
     """See ``Library.themes``."""
-    whom = (None if session is None else _of_session(db, workspace, session),) * 3
+    whom = (None if run is None else sender(db, workspace, run),) * 3
     rows = db.execute(
         _THEMES.format(_GIVEN),
         (workspace, *whom, limit),
@@ -157,14 +159,9 @@ def _whom(db: sqlite3.Connection, search: LibrarySearch) -> tuple[str | None, ..
 
 
 def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:
-    if search.user or not search.session:
+    if search.user or not search.run:
         return search.user
-    return _of_session(db, search.workspace, search.session)
-
-
-def _of_session(db: sqlite3.Connection, workspace: str, session: str) -> str:
-    row = db.execute("SELECT user FROM sessions WHERE workspace = ? AND id = ?", (workspace, session)).fetchone()
-    return "" if row is None else str(row[0])
+    return sender(db, search.workspace, search.run)
 
 
 def _fragment(row: tuple[Any, ...], score: float, user: str) -> Fragment:

@@ -38,9 +38,11 @@ _ADD = (
 _UNFINISHED = "FROM items WHERE (state = 'removed' OR state = 'staged') AND (state = 'removed' OR ? IN ('*', id))"
 """The first condition is the index's own."""
 _EMPTIED = (
-    "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', digest = '',"
+    "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', session = '', digest = '',"
     " removed_at = ?, removed_by = ?"
 )
+_STILL_NAMED = "UPDATE items SET session = '' WHERE state = 'gone' AND session <> ''"
+"""What is gone keeps no session's id; builds before left it."""
 _EMPTY = f"{_EMPTIED} WHERE no = ?"
 _OF_SUBJECT = "subject = ? AND state <> 'gone'"
 
@@ -189,6 +191,8 @@ def purge(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         if left <= 0:
             break
         db.execute("DELETE FROM items WHERE no = ?" if state == "staged" else "UPDATE items SET state = 'gone' WHERE no = ?", (no,))
+    if args["staged"] == EVERY:
+        db.execute(_STILL_NAMED)
     (count,) = db.execute(f"SELECT count(*) {_UNFINISHED}", (args["staged"],)).fetchone()
     return Outcome(count=count)
 

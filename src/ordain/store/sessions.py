@@ -155,7 +155,10 @@ class SqliteSessions:
     async def threads(self, workspace: str, session: str, *, limit: int) -> Sequence[Thread]:
         """See ``Sessions.threads``."""
         rows = self._store.query("SELECT no FROM sessions WHERE workspace = ? AND id = ?", (workspace, session))
-        return read_threads(self._store.reading, rows[0][0], recent=limit) if rows else []
+        if not rows:
+            return []
+        with self._store.reads() as db:
+            return read_threads(db, rows[0][0], recent=limit)
 
     async def uncovered(self, workspace: str, session: str, *, limit: int, oldest: bool) -> Uncovered:
         """See ``Sessions.uncovered``."""

@@ -10,9 +10,9 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,10 +22,13 @@ from ordain.journal.records import Record, Status
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import RowTable
 from ordain.store import schema
+from ordain.store.damage import UNREAD, failed
 from ordain.store.elsewhere import POLL_S, Elsewhere
 from ordain.store.erasure import unread
 from ordain.store.folder import (
     FILE,
+    LOG_GONE,
+    OLDER_SERVED,
     WAL,
     FileWatch,
     at_once,
@@ -85,13 +88,6 @@ class StoreOptions:
     tables: tuple[RowTable, ...] = ()
 
 
-_OLDER_SERVED = "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, or use that build"
-_LOG_GONE = (
-    "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
-    " Compare with a backup, or with what callers were told"
-)
-
-
 class SqliteStore:
     """The embedded journal store; ``folder`` None keeps everything in memory."""
 
@@ -105,7 +101,7 @@ class SqliteStore:
         options = options or StoreOptions()
         self.folder = folder
         self._lock: int | None = None
-        self._memory = folder is None
+        self._memory, self._file = folder is None, "the database in memory" if folder is None else folder / FILE
         self._unlogged = "" if folder is None else missing_log(folder)
         if folder is not None and options.holder is not None and options.lock:
             self._lock = take_lock(folder)
@@ -118,28 +114,29 @@ class SqliteStore:
                 schema.read_only(self._db)
             else:
                 if folder is not None and options.holder is None and 0 < schema.check(self._db) < schema.VERSION and served(folder):
-                    raise ConfigurationError(_OLDER_SERVED % folder, code="older_schema")
+                    raise ConfigurationError(OLDER_SERVED % folder, code="older_schema")
                 schema.prepare(self._db)
                 configure(self._db)
             if options.holder is not None:
                 cover_all(self._db)
-            self._reads = self._db if folder is None or reading_only else configure(connect(folder))
             self.engine = take_lease(self._db, options.holder) if options.holder is not None else 0
             if self._lock is not None:
                 name_holder(self._lock)
             self.fsync_s = 0.0 if folder is None or options.holder is None else fsync_median_s(folder)
+            threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
+            # Where the loop commits it also reads there: another connection would read its pages from the file again after each commit.
+            self._reads = configure(connect(folder)) if threaded and not reading_only else self._db
             at_once(self._db)
             at_once(self._reads)
-            threaded = not self._memory and (self.fsync_s > THREAD_ABOVE_S if options.threaded is None else options.threaded)
             self.writer = self._writer(options, threaded=threaded)
         except (sqlite3.Error, OSError) as error:
             self._release()
-            raise StorageUnavailable(f"cannot open {folder}: {error}" if folder is None else why_not(folder, error)) from error
+            raise self._unopened(error) from error
         except (ConfigurationError, StorageUnavailable):
             self._release()
             raise
         if self._unlogged and folder is not None:
-            LOG.error(_LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
+            LOG.error(LOG_GONE, folder / FILE, self._unlogged, folder / WAL)
         self._elsewhere = Elsewhere(self._reads, self.writer)
         self._closed = False
         self._apart: tuple[sqlite3.Connection, ThreadPoolExecutor] | None = None
@@ -167,7 +164,8 @@ class SqliteStore:
                 sqlite3.OperationalError, StorageUnavailable
             ):  # locked, unreadable, lost: the next look may see more, and must come
                 self.check_files()
-                self._elsewhere.look()
+                with self.reads():
+                    self._elsewhere.look()
             await asyncio.sleep(POLL_S)
 
     async def load(self, runs: Sequence[str]) -> Mapping[str, StoredRun | JournalCorrupt]:
@@ -259,7 +257,7 @@ class SqliteStore:
         try:
             return self._mailboxes.of(run)
         except sqlite3.DatabaseError as error:
-            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
+            raise self.unread(error) from error
 
     async def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""
@@ -283,7 +281,7 @@ class SqliteStore:
             schema.read_only(connection)
             return configure_reader(connection)
         except (sqlite3.Error, OSError) as error:
-            raise StorageUnavailable(why_not(self.folder, error)) from error
+            raise self._unopened(error) from error
 
     async def apart(self, work: Callable[[], T]) -> T:
         """What takes long and asks no connection of the loop's, in the store's own thread."""
@@ -300,7 +298,7 @@ class SqliteStore:
                 return read(self._db)
             return await self.apart(lambda: read(self._beside()[0]))
         except sqlite3.Error as error:
-            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
+            raise self.unread(error) from error
 
     def _beside(self) -> tuple[sqlite3.Connection, ThreadPoolExecutor]:
         if self._apart is None:
@@ -330,7 +328,7 @@ class SqliteStore:
 
     @property
     def reading(self) -> sqlite3.Connection:
-        """For ``store.sessions``: the connection that reads, and writes nothing."""
+        """For ``store.library``, which says what its errors mean: the connection to read on. Where the writer has a thread it is another than the writer's."""
         return self._reads
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
@@ -342,7 +340,22 @@ class SqliteStore:
         try:
             return self._reads.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
-            raise StorageUnavailable(f"the storage cannot be read: {error}") from error
+            raise self.unread(error) from error
+
+    @contextmanager
+    def reads(self) -> Generator[sqlite3.Connection]:
+        """The connection that reads, and writes nothing. Raises as ``query``."""
+        try:
+            yield self._reads
+        except sqlite3.DatabaseError as error:
+            raise self.unread(error) from error
+
+    def unread(self, error: sqlite3.Error, said: str = UNREAD) -> StorageUnavailable:
+        """What an error of a read means."""
+        return failed(error, self._file, said)
+
+    def _unopened(self, error: Exception) -> StorageUnavailable:
+        return failed(error, self._file, f"cannot open {self._file}", whole="" if self.folder is None else why_not(self.folder, error))
 
     def damage(self) -> str:
         """What SQLite finds wrong with the whole file, "" where that is nothing. Raises as ``query``."""
@@ -357,10 +370,8 @@ class SqliteStore:
         """
         if file.exists():
             raise ConfigurationError(f"{file} exists", code="file_exists")
-        target = sqlite3.connect(file)
-        with target:
-            self._reads.backup(target)
-        target.close()
+        with self.reads() as db, closing(sqlite3.connect(file)) as target, target:
+            db.backup(target)
 
     def close(self) -> None:
         """See ``JournalStore.close``."""
@@ -373,8 +384,7 @@ class SqliteStore:
                 self._apart[0].close()
         self.writer.close()
         self._db.close()
-        if not self._memory:
-            self._reads.close()
+        self._reads.close()
         if self.folder is not None and (self._lock is not None or not self._unlogged):  # what a guest told, an engine's start tells, too
             note_closed(self.folder, self._lock)
         self._release()

@@ -13,7 +13,7 @@ from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Append, Arrive, ClaimUnit, MessageKey, OnceKey, Operation, Outcome, RequestKey, Unit
 from ordain.store.approval_rows import withdraw_approvals
 from ordain.store.conversation import earlier, give_up_place
-from ordain.store.erasure import begin_erasure
+from ordain.store.erasure import begin_erasure, erased_places
 from ordain.store.lease_operations import beat, hold
 from ordain.store.run_records import asking, read_records
 from ordain.store.schema import UNSETTLED
@@ -38,7 +38,8 @@ _NOTE = RecordKind.NOTE
 AT_REST = SETTLED | STOPPED
 _CHANGES_REST = SETTLED | STOPPED | {Status.READY}
 """What a run comes to rest as, or leaves it for."""
-_COVERED = {"erase": begin_erasure, "hold": hold, "beat": beat}
+ERASE = "erase"
+_COVERED = {ERASE: begin_erasure, "hold": hold, "beat": beat}
 """Operations that the ledger is told of."""
 _ACCEPTED = (
     f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema
@@ -178,6 +179,8 @@ class Applier:
             self._transaction.touched.append(following)
 
     def _operation(self, unit: Operation) -> Outcome:
+        if unit.name == ERASE:
+            self._transaction.touched_sessions += ((*place, 0) for place in erased_places(self._db, unit.args))
         if (covered := _COVERED.get(unit.name)) is not None:
             return covered(self._db, unit.args, self._transaction.ledger)
         return self._operations[unit.name](self._db, unit.args)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ordain.errors import EngineLost, OrdainError, RunLost, StorageUnavailable
 from ordain.ports.store import Append, Change, Operation, Outcome, Unit
+from ordain.store.damage import failed, file_of
 from ordain.store.slices import SliceUnit
 from ordain.store.transaction import Transaction, UnitRefused
 from ordain.store.units import Applier
@@ -117,7 +118,7 @@ class Writer:
             except _Busy:
                 self._put_back(batch)
             except Exception as error:  # the boundary of the loop's callback: nobody else would tell those who wait
-                self._settle(batch, [_failed(error)] * len(batch))
+                self._settle(batch, [self._failed(error)] * len(batch))
             self._again()
             return
         self._committing = True
@@ -140,7 +141,7 @@ class Writer:
         if isinstance(error, _Busy):
             self._put_back(batch)
         elif error is not None:
-            self._settle(batch, [_failed(error)] * len(batch))
+            self._settle(batch, [self._failed(error)] * len(batch))
         else:
             self._done(batch, work.result())
 
@@ -199,7 +200,7 @@ class Writer:
             raise
         except (sqlite3.Error, OrdainError, MemoryError, OSError) as error:
             if len(units) == 1:
-                return [_failed(error)]
+                return [self._failed(error)]
             return self._one_by_one(units)
         self._batches += 1
         destroyed = any(map(_destroys, units, results))
@@ -267,9 +268,20 @@ class Writer:
             self._transaction.back_to(mark)
             db.execute("ROLLBACK TO unit")
             db.execute("RELEASE unit")
-            return Outcome(refused=error.code) if isinstance(error, UnitRefused) else _failed(error)
+            return Outcome(refused=error.code) if isinstance(error, UnitRefused) else self._failed(error)
         db.execute("RELEASE unit")
         return outcome
+
+    def _failed(self, error: BaseException) -> OrdainError:
+        if isinstance(error, OrdainError):
+            return error
+        if isinstance(error, sqlite3.IntegrityError):
+            return RunLost(f"the journal has moved on: {error}")
+        if isinstance(error, MemoryError):
+            return StorageUnavailable("no memory is left to write with")
+        if isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)):
+            return failed(error, file_of(self._db), "storage refused a write")
+        return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")
 
     def cease(self, refusal: StorageUnavailable) -> bool:
         """Refuse everything from now on; whether the log could be brought into the database before. What is being committed is ended."""
@@ -310,15 +322,3 @@ def _begun() -> ThreadPoolExecutor:
     except RuntimeError as error:
         raise StorageUnavailable(f"no thread can be started to write with: {error}") from error
     return thread
-
-
-def _failed(error: BaseException) -> OrdainError:
-    if isinstance(error, OrdainError):
-        return error
-    if isinstance(error, sqlite3.IntegrityError):
-        return RunLost(f"the journal has moved on: {error}")
-    if isinstance(error, MemoryError):
-        return StorageUnavailable("no memory is left to write with")
-    if isinstance(error, OSError) or (isinstance(error, sqlite3.Error) and not isinstance(error, UNITS_OWN)):
-        return StorageUnavailable(f"storage refused a write: {error}")
-    return OrdainError(f"the unit cannot be applied: {type(error).__name__}: {error}")

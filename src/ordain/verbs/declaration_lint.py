@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.floor import raised, why_raised
 from ordain.contracts.http_call import FieldPath, HttpCall
+from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
 from ordain.errors import ConfigurationError
 from ordain.verbs.http_access import HttpAccess

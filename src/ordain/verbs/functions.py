@@ -15,8 +15,8 @@ from msgspec import Struct
 from pydantic import JsonValue, ValidationError
 
 from ordain.contracts.access import TokenScope
-from ordain.contracts.catalog import Schema
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import (
     Argument,
     ArgumentRole,

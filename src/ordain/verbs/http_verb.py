@@ -272,6 +272,11 @@ class _Caller:
 
 
 def _retry_after(response: httpx.Response) -> int | None:
-    """Seconds; a date is not read, because it would need this machine's clock to be right."""
+    """Seconds, at least one; a date is not read, because it would need this machine's clock to be right."""
     text = response.headers.get("retry-after", "").strip()
-    return int(min(float(text), DELAY_MAX_S)) if text.isascii() and text.isdecimal() else None
+    number = text.removeprefix("-")
+    if not (number.isascii() and number.isdecimal()):
+        return None
+    return max(
+        1, int(min(float(text), DELAY_MAX_S))
+    )  # no time, or less: whoever says so is to be left alone, and does not say for how long

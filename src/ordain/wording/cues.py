@@ -42,3 +42,5 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     partly: Partly = Partly.NO
     hold: bool = False
     """It is a bare *wait*, or says no more than that something is wrong with what runs."""
+    go_on: bool = False
+    """It is a bare order to go on: engines from 5 on."""

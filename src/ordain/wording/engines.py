@@ -16,6 +16,8 @@ from ordain.wording.engine_3.reading import LISTS as LISTS_3
 from ordain.wording.engine_3.reading import WholeReading
 from ordain.wording.engine_4.reading import LISTS as LISTS_4
 from ordain.wording.engine_4.reading import ClearReading
+from ordain.wording.engine_5.reading import LISTS as LISTS_5
+from ordain.wording.engine_5.reading import WrittenReading
 from ordain.wording.table import Table
 
 
@@ -87,6 +89,13 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         lists=LISTS_4,
         keys=keys,
         compile=ClearReading,
+    ),
+    5: WordingEngine(
+        number=5,
+        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
+        lists=LISTS_5,
+        keys=keys,
+        compile=WrittenReading,
     ),
 }
 NEWEST: Final = max(ENGINES)

@@ -11,7 +11,7 @@ from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest, entry_cover
 from ordain.journal.records import Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Placed, ThreadChange, ThreadStatus
-from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
+from ordain.ports.shared import SPOKEN_MAX, Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Append, Arrive, Change, Outcome, load_run
 from ordain.ports.writes import ClosedQuestion, EntryPlaced, NewPlace, PlaceTakenBack
 from tests.contract.ports.conftest import Ports
@@ -214,3 +214,26 @@ async def test_what_was_undone_is_announced_to_nobody(ports: Ports) -> None:
     assert not any(change.sessions for change in heard)
     await ports.store.submit(Append(run="a", epoch=1, writes=(said,)))
     assert {session for change in heard for session in change.sessions} == {(WORKSPACE, "s1")}
+
+
+async def test_a_decision_sees_what_was_said_last(ports: Ports) -> None:
+    """Only where a question is open or the message may be an answer to anything: the latest entries, how ours end, what a request was and came to."""
+    (run,) = await begun(ports, "a")
+    said = NewEntry(kind=EntryKind.REPLY, body=b'{"text":"Would you?"}', size=4, at=1, message_id="r", session="s1", thread=1, run="a")
+    stop = Placed(attached="override", reason="test", decision=b'{"outcome":{"stop":true}}', thread=1, serves="b")
+    await ports.store.submit(run.step(writes=(said,)))
+    await ports.store.submit(message(entry("m2", author="bob"), placed=stop))
+    assert (await seen(ports)).spoken == ()
+    latest, reply, first = (await seen(ports, bare=True, reply_to="r")).spoken
+    assert (latest.seq, latest.attached, latest.stops, latest.author, latest.body) == (3, "override", True, "bob", b'{"text":"hi"}')
+    assert (reply.kind, reply.thread, reply.ending, reply.body) == (EntryKind.REPLY, 1, "Would you?", None)
+    assert (first.attached, first.stops, first.run, first.status, first.author) == ("new_request", False, "a", str(Status.READY), "ada")
+    replied = (await seen(ports, reply_to="r")).replied
+    assert replied is not None
+    assert replied.ending == "Would you?"
+    asked = OpenQuestion(run="a", root="a", addr=3, key="k", expects="text", until=9, message_id="q1")
+    await ports.store.submit(run.step(writes=(ThreadChange(id=1, session="s1", asked=asked, at=2),)))
+    assert [one.seq for one in (await seen(ports, seq=3)).spoken] == [2, 1]
+    for number in range(SPOKEN_MAX):
+        await ports.store.submit(message(entry(f"n{number}")))
+    assert len((await seen(ports)).spoken) == SPOKEN_MAX

@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.sessions import EntryKind, ThreadStatus
 from ordain.rules.attach import AttachReason
+from ordain.runtime.approval_words import CUT, MAYBE_DONE
 from ordain.runtime.streams import event_of
+from ordain.testing import ModelScript, call, finish
+from ordain.verbs.functions import VerbError, verb
 from tests.integration.conversation.test_workflows import Office, office, said
 from tests.shapes.talk import WORKSPACE
+from tests.shapes.workflows import TEXT, template
 
 
 async def proposed(house: Office) -> tuple[object, str]:
@@ -33,6 +38,42 @@ async def test_a_message_is_answered_with_the_approval_that_it_waits_for(tmp_pat
         answer = await house.told(sent)
         assert answer.approval is None
         assert said(answer)
+
+
+async def test_an_answer_in_which_something_is_cut_says_where_all_of_it_stands(tmp_path: Path) -> None:
+    """The exact calls do not stand beside it there, as they do beside an approval's own words."""
+    async with office(
+        tmp_path, templates={"tell": template("tell", [{"verb": "send_out", "args": {"text": "x" * 4001}}], none=TEXT)}
+    ) as house:
+        sent, view = await house.proposed("tell them", "tell", none="-")
+        answer = await house.told(sent)
+        assert answer.approval is not None
+        assert CUT.format(view.row.id) in answer.approval.text.split("\n")
+        assert CUT.format(view.row.id) not in view.words
+
+
+@verb(effect="send", arguments={"to": ArgumentRole.RECIPIENT})
+def ring_up(to: str) -> str:
+    """Ring somebody up, and be cut off."""
+    raise VerbError("cut_off", "the line went dead", happened=None)
+
+
+async def test_an_agent_that_asks_again_for_what_may_have_happened_is_answered_with_that(tmp_path: Path) -> None:
+    """In the conversation as at the desk, in code's words: nobody knows how the same call ended before."""
+    script = ModelScript().on("planner", call("ring_up", to="ben"), index=0).on("planner", call("ring_up", to="ben"), index=1)
+    async with Office(tmp_path, verbs=[ring_up], script=script.on("planner", finish("tried"))) as house:
+        sent = await house.send("ring ben up", mode="agent", allowed_verbs=["ring_up"])
+        words: list[list[str]] = []
+        for approve in (True, False):
+            await house.quiet()
+            (view,) = await house.ordain.runtime.approvals.listed(WORKSPACE)
+            answer = await house.told(sent)
+            assert answer.approval is not None
+            assert answer.approval.text == view.words
+            words.append(view.words.split("\n"))
+            await house.decide(view, approve=approve)
+        assert [MAYBE_DONE in lines for lines in words] == [False, True]
+        await house.told(sent)
 
 
 @pytest.mark.parametrize("word", ["yes", "Yes!", "no", "ok", "sure...", "yes, but only to the German ones", "wait"])

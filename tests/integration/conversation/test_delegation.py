@@ -251,7 +251,7 @@ PLAN = {"steps": [{"agent": "clerk", "reason": "notes"}, {"agent": "babbler", "r
 
 @pytest.mark.parametrize("die", [0, 1, 2, 3, 5, 8])
 async def test_a_plan_goes_on_where_its_process_died(tmp_path: Path, die: int) -> None:
-    """Whenever that is: what was noted is noted once, and the turn comes to its own end."""
+    """Whenever that is: what was noted is noted once, what nobody can know is told as that, and the turn comes to its own end."""
     one, desk = house(tmp_path)
     async with one:
         sent = await one.send("have it noted and talked about", delegates=BOTH)
@@ -261,8 +261,7 @@ async def test_a_plan_goes_on_where_its_process_died(tmp_path: Path, die: int) -
         answer = await one.told(sent)
         assert answer.reply is not None
         assert (answer.reply.ok, one.status(answer.run_id)) == (False, Status.FAILED)
-        assert len(desk.did) <= 2
-        assert ("note_down", "tea") in desk.did
+        assert desk.did == [("note_down", "tea")] or (desk.did, answer.reply.verdict) == ([], "unknown")
 
 
 async def test_a_workflows_step_may_hand_work_to_a_card(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from ordain.catalogs import build_catalog
 from ordain.contracts.conversation import Reply
 from ordain.contracts.policy import Activation
 from ordain.contracts.verbs import ArgumentRole
+from ordain.contracts.visible import CONTROLS, visible
 from ordain.ports.model import ModelRequest
-from ordain.rules.plain_reply import CONTROLS, plain_reply, visible
+from ordain.rules.plain_reply import plain_reply
 from ordain.runtime.approvals import ApproverWord
 from ordain.runtime.services import Catalogs
 from ordain.testing import ModelScript, ScriptLine, call, finish, output

@@ -85,6 +85,24 @@ async def test_an_agent_turn_enters_by_its_own_verb() -> None:
     assert (result["verb"], result["path"], result["outcome"]) == ("agent_runtime", "react_lite", "direct")
 
 
+async def test_a_react_lite_turn_is_made_of_directives() -> None:
+    """On this path each answer of the model is judged before anything follows from it: the call with its input is made, the finish with its text is the reply.
+
+    EXE-13 "**C ReAct-lite**: every iteration emits a validated step directive `{tool_id,input}` or `{finish:true,final_text}`."
+    """
+    async with House(script=steps(SUM, finish("It is 42."))) as house:
+        answer = await house.say("please work this out", mode="agent")
+        view = await house.ordain.runtime.view(answer.run_id or "")
+        assert json.loads(bytes(view.result))["path"] == "react_lite"
+        told = "SELECT CAST(coalesce(r.body, p.bytes) AS TEXT) FROM journal r LEFT JOIN payloads p ON p.id = r.payload WHERE r.name = ?"
+        judged = [json.loads(body) for (body,) in house.query(f"{told} AND r.kind = 'decision' ORDER BY r.seq", "step")]
+        called = [json.loads(body)["effect"]["authorized"]["call"] for (body,) in house.query(f"{told} AND r.kind = 'intent'", "verb_call")]
+    assert [(one["outcome"]["type"], one["reason"]) for one in judged] == [("call_tool", "step.call"), ("finish", "step.finish")]
+    assert [(one["verb"], one["args"]) for one in called] == [("math.evaluate", {"expression": "6 * 7"})]
+    assert answer.reply is not None
+    assert answer.reply.narrative == "It is 42."
+
+
 def counselled(action: str = "accept", says: Any = None) -> ModelScript:
     """A council whose auditor says this."""
     said = verdict(action) if says is None else says

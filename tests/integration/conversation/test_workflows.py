@@ -287,12 +287,31 @@ async def test_a_template_that_is_edited_while_it_waits_cannot_be_approved(tmp_p
             await house.decide(view)
         assert refused.value.code == "approval_stale"
         assert house.desk.did == []
-        assert "(withdrawn)" in said(await house.told(sent))
+        words = said(await house.told(sent))
+        assert words == "This was not done: the workflow's template is another one now (withdrawn)."
         after, again = await house.proposed("tell them", "announce", text="tea")
         assert [call.verb for call in again.calls] == ["note_down", "send_out", "note_more"]
         await house.decide(again)
         await house.told(after)
         assert house.desk.did == [("note_down", "tea"), ("send_out", "tea"), ("note_more", "tea")]
+
+
+async def test_a_workflow_that_has_begun_does_what_was_approved(tmp_path: Path) -> None:
+    """Its template is edited, and then taken away, while a step is at work: the steps that follow are those that the yes was to, and no others."""
+    steps = [step("note_down", "note_back"), step("hold_on"), step("send_out")]
+    async with office(tmp_path, templates={"announce": template("announce", steps)}) as house:
+        sent, view = await house.proposed("tell them", "announce", text="tea")
+        await house.decide(view)
+        await house.desk.holding.wait()
+        write_templates(tmp_path, {"announce": template("announce", [*steps, step("note_more")], version=2)})
+        assert (await house.ordain.reload()).changed
+        (tmp_path / "workflows" / "announce.yaml").unlink()
+        assert (await house.ordain.reload()).changed
+        house.desk.gate.set()
+        answer = await house.told(sent)
+        assert answer.reply is not None
+        assert answer.reply.ok, answer.reply
+        assert house.desk.did == [("note_down", "tea"), ("hold_on", "tea"), ("send_out", "tea")]
 
 
 async def test_a_template_that_is_described_otherwise_stays_what_it_is(tmp_path: Path) -> None:

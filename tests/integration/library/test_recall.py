@@ -292,25 +292,26 @@ async def test_what_a_turn_wrote_is_its_users(tmp_path: Path, shared: bool) -> N
     """An entry of a session's run is found for that session's user alone, and its theme is in nobody else's history, but where policy shares memory."""
     (tmp_path / "policy.toml").write_text(f"version = 1\n[memory]\nshared = {str(shared).lower()}\n")
     async with Ordain(home=tmp_path) as ordain:
-        library = ordain._open_library()
+        library, runs = ordain._open_library(), dict[str, str]()
         for user in ("ada", "mallory"):
             message = {"session_id": f"of:{user}", "user_id": user, "message": {"text": "What is the boiler's pressure?"}}
             answer = await ordain.answer(await ordain.send(message))
+            runs[user] = answer.run_id or ""
             entry = NewItem(
                 workspace="default",
                 kind=ItemKind.ENTRY,
                 sections=(Section(text=f"The boiler of {user}."),),
                 trust=Trust.FOREIGN,
                 theme=user,
-                run=answer.run_id or "",
+                run=runs[user],
                 key=user,
                 size=1,
             )
             await library.add(entry)
         for query in ('"boiler"', "the boiler"):
-            asked = LibrarySearch(workspace="default", query=query, limit=9, kinds=(ItemKind.ENTRY,), session="of:ada", personal=True)
+            asked = LibrarySearch(workspace="default", query=query, limit=9, kinds=(ItemKind.ENTRY,), run=runs["ada"], personal=True)
             found = sorted(one.text for one in (await library.search(asked)).fragments)
             assert found == ["The boiler of ada.", "The boiler of mallory."][: 2 if shared else 1]
-        themes = await library.themes("default", limit=9, session="of:ada")
+        themes = await library.themes("default", limit=9, run=runs["ada"])
         assert [one.theme for one in themes] == ["ada", "mallory"][: 2 if shared else 1]
         assert len(await library.themes("default", limit=9)) == 2

@@ -332,16 +332,20 @@ async def test_closing_is_idempotent(wire: OpenAIModel) -> None:
         (["Retry-After: 0.25"], 250),
         (["retry-after-ms: 1500", "retry-after: 2"], 1500),
         (["date: Sat, 21 Nov 2026 10:00:00 GMT", "retry-after: Sat, 21 Nov 2026 10:00:30 GMT"], 30_000),
-        (["date: Sat, 21 Nov 2026 10:00:00 GMT", "retry-after: Sat, 21 Nov 2026 09:00:00 GMT"], 0),
+        (["date: Sat, 21 Nov 2026 10:00:00 GMT", "retry-after: Sat, 21 Nov 2026 09:00:00 GMT"], 1000),
+        (["date: Sat, 21 Nov 2026 10:00:00 GMT", "retry-after: Sat, 21 Nov 2026 10:00:00 GMT"], 1000),
+        (["retry-after: 0"], 1000),
+        (["retry-after-ms: 0"], 1000),
+        (["retry-after: -7.5"], 1000),
         (["retry-after: 999999999"], 24 * 3600 * 1000),
         (["retry-after: soon"], None),
-        (["retry-after: -1"], None),
+        (["retry-after: -1"], 1000),
         (["retry-after: Sat, 21 Nov 2026 10:00:30 GMT"], None),
         ([], None),
     ],
 )
 async def test_retry_after(wire: OpenAIModel, headers: list[str], expected: int | None) -> None:
-    """The delay that a server asks for comes back in milliseconds, bounded; what is none is None."""
+    """The delay that a server asks for comes back in milliseconds, bounded; one that is not ahead is a rest of a second; what is none is None."""
     answer = await wire.attempt(playing(http_json({}, "429 Too Many Requests", *headers)))
     assert isinstance(answer, ModelError)
     assert answer.retry_after_ms == expected

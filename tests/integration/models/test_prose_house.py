@@ -156,13 +156,16 @@ async def test_a_request_that_is_wrong_in_every_way_is_no_lesson(tmp_path: Path)
 
 
 async def test_a_conversation_is_summed_up_in_words(tmp_path: Path) -> None:
-    """A long conversation goes on before a model that writes prose: its summary is words as well."""
+    """A long conversation goes on before a model that writes prose: its summary is words as well.
+
+    RTE-07 "LLM may write explanations and summaries."
+    """
     with prose_endpoint(says="So far the sea.") as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             for number in range(8):
                 reply = (await house.chat(f"{number}: " + "waves " * 800)).reply
                 assert reply is not None
-                assert reply.ok, reply
+                assert (reply.ok, reply.narrative) == (True, "So far the sea."), reply
     assert set(endpoint.ways()) == {"plain"}
     assert any("You sum up a conversation" in body["messages"][0]["content"] for body in endpoint.asked)
     assert any('SUMMED UP\n"So far the sea."' in body["messages"][1]["content"] for body in endpoint.asked)

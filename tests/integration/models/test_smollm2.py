@@ -13,9 +13,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.contracts.schema import Schema
 from ordain.models.local import SHIPPED_MODEL, LocalModel, build_local
 from ordain.models.openai import OpenAIModel
 from ordain.models.trial import try_once

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.rules.reasons import Reason
 from ordain.verbs import verb
 

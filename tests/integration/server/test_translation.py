@@ -57,6 +57,20 @@ def test_nothing_names_a_verb_but_the_caller(payload: dict[str, Any]) -> None:
     assert str(hints.mode) == payload["mode"]
 
 
+def test_the_chat_handler_forwards_one_request() -> None:
+    """Over HTTP a payload without a mode is brain's, a single picked verb overrides, and what goes on is the gateway's request.
+
+    HUB-07 "HTTP chat handler: `mode` default `brain`"
+    HUB-07 ", then that verb is the override; forwards `CortexChatRequest{prompt, mode, verb, …}`"
+    """
+    given = {"text_input": "hi", "session_id": "s1"}
+    plain, picked = (chat_of_hub(HubChat.model_validate({**given, **more}), HUB_HTTP) for more in ({}, {"verbs": ["brain.chat"]}))
+    assert isinstance(picked, CortexChatRequest)
+    assert (plain.prompt, str(plain.mode), plain.verb) == ("hi", "brain", None)
+    assert (picked.prompt, str(picked.mode), picked.verb) == ("hi", "brain", "brain.chat")
+    assert canonical(client_request(picked), "s1").context.routing_hints.verb == "brain.chat"
+
+
 @pytest.mark.parametrize(("mode", "label"), [("brain", "chat_general"), ("agent", "task_execution"), ("council", "council_deliberation")])
 def test_the_trace_verb_is_a_label(mode: str, label: str) -> None:
     """Each mode has its label, it stands in the metadata, and no place that selects anything holds it.

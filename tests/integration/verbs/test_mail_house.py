@@ -11,12 +11,16 @@ import pytest
 from ordain import Ordain
 from ordain.catalogs import mail_server
 from ordain.cli import main
+from ordain.contracts.approvals import Subject, Tier
 from ordain.contracts.catalog import CompiledVerb
+from ordain.effects.calls import Call
+from ordain.effects.effect import ApprovalAsked
 from ordain.effects.results import VerbFailed, VerbReturned, VerbUnknown
 from ordain.errors import ConfigurationError
 from ordain.ports.library import ItemKind
 from ordain.ports.verb import LeafCall
 from ordain.rules.recover import safety_of
+from ordain.runtime.approval_words import told
 from ordain.runtime.calls import result_of
 from ordain.settings import Settings, load_settings
 from ordain.verbs.own_addresses import OwnAddresses
@@ -99,6 +103,18 @@ async def test_with_a_server_sending_asks_for_an_approval(tmp_path: Path) -> Non
         assert (reply["ok"], reply["error"]["code"]) == (False, "approval_not_available")
         assert ordain.catalog.inactive_reason("mail.send", ordain.catalog.policy.verbs) is None
     assert server.connections == 0
+
+
+async def test_an_approver_is_told_who_sends_and_by_which_server(tmp_path: Path) -> None:
+    """No call chooses them, and they decide what the mail is: they stand with the approval, and without a server there is nothing of it."""
+    async with Ordain(settings(tmp_path, SERVER.format(port=25))) as ordain:
+        asked = ApprovalAsked(subject=Subject.CALL, calls=(Call(verb="mail.send", args=arguments()),), tier=Tier.WRITE)
+        words = told(asked, ordain.catalog).split("\n")
+        assert f'  from (as settings have it): "{SENDER}"' in words
+        assert '  server (as settings have it): "127.0.0.1:25"' in words
+    async with Ordain(settings(tmp_path, "")) as ordain:
+        assert ordain.catalog.data.fixed == {}
+        assert "fixed" not in json.loads(ordain.catalog.encoded)
 
 
 async def test_what_a_run_is_told_of_a_mail(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
 from ordain.errors import ConfigurationError
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned

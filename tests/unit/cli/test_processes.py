@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,6 +37,27 @@ def heeds_interrupts(home: Path, items: Sequence[int]) -> list[bool]:
     return [signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()) for _ in items]
 
 
+SEEN: list[str] = []
+"""What a process has of the one that began it, where it is a copy."""
+COPIES = """
+import sys, threading
+from pathlib import Path
+from ordain.cli.processes import ALONE, each
+from tests.unit.cli import test_processes as own
+own.SEEN.append("before")
+ended = threading.Event()
+if sys.argv[1] == "beside a thread":
+    threading.Thread(target=ended.wait).start()
+print({tuple(seen) for seen in each(own.has_seen, Path(), range(ALONE + 1), 2)})
+ended.set()
+"""
+
+
+def has_seen(home: Path, items: Sequence[int]) -> list[list[str]]:
+    """What this process has seen."""
+    return [SEEN for _ in items]
+
+
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few items are many."""
@@ -49,6 +72,14 @@ def test_all_is_read_once_and_in_its_order(count: int, jobs: int, here: bool) ->
     found = list(each(where, Path("/folder"), range(count), jobs))
     assert [one[:2] for one in found] == [("folder", number) for number in range(count)]
     assert {one[2] for one in found} <= {os.getpid()} if here else os.getpid() not in {one[2] for one in found}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process is copied")
+@pytest.mark.parametrize(("how", "seen"), [("alone", "{('before',)}"), ("beside a thread", "{()}")])
+def test_a_process_is_copied_where_no_thread_is_beside(how: str, seen: str) -> None:
+    """A copy has all that this process imported and begins at once; what a thread was in the midst of would stay so in it for ever."""
+    ran = subprocess.run([sys.executable, "-c", COPIES, how], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout.strip(), ran.stderr) == (seen, "")
 
 
 @pytest.mark.usefixtures("few")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ordain.cli.output import json_text
 from ordain.contracts.legible_text import legible_json, legible_part, literal, name_text, pieces
 from ordain.contracts.look_alikes import OF_LATIN, OF_OTHERS, SEEN_AS_SYNTAX, mistakable
-from ordain.rules.plain_reply import cleaned, visible
+from ordain.contracts.visible import visible
+from ordain.rules.plain_reply import cleaned
 from tests.unit.rules.given import json_values
 
 TEXTS = st.text(

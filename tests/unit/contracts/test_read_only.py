@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from ordain.contracts.catalog import Catalog, CatalogData, Schema
+from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.read_only import read_only
+from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import VerbSpec
 
 SPEC = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.models.arguments import PATTERN_WORDS, fill
 
 

@@ -242,8 +242,9 @@ AMOUNTS = st.integers(0, 6)
 def test_whatever_is_left_what_does_not_fit_is_refused(allowance: Spend, runs: int, targets: list[str], cut: int, spends: int) -> None:
     """A plan in two waves faults with no budget and no number of calls: what fits runs, in its order, and each of the rest is ``budget``.
 
-    A child of the first wave uses up to all that it was given, so that less is left for the second.
+    RTE-12 "failures must not be summarised away"
     """
+    # a child of the first wave uses up to all that it was given, so that less is left for the second
     calls = [hand_to(target, task=f"Part {number}.") for number, target in enumerate(targets)]
     waves = [list(range(len(calls)))[:cut], list(range(len(calls)))[cut:]]
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import ActStep, FinishStep, PlannerStep
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.schema import Schema
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.arguments import fill
 from ordain.models.offline import NOTICE, OfflineModel

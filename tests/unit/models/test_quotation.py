@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.models.arguments import fill
 from ordain.models.quotation import Unfillable, quote_into
 from ordain.models.sentences import split

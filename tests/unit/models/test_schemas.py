@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.schema import Schema
 from ordain.models.schemas import OutputTool, clean_name, is_closed, is_wrapped, parameter_counts, wrapped
 from ordain.ports.model import ModelError
 

@@ -396,9 +396,13 @@ def test_the_largest_facts_fit(ids: list[int], number: int, confidence: float) -
     )
     option = MessageReading(attached=Attached.ANSWER, thread=number, stop=True)
     chosen = msgspec.structs.replace(facts, options=(option, option), choice="B")
-    suggested = msgspec.structs.replace(facts, suggests=str(Attached.ANSWER), suggested_thread=number, confidence=confidence)
-    for largest in (msgspec.structs.replace(facts, may_ask=True), chosen, suggested):
-        assert len(msgspec.json.encode(largest)) <= FACTS_BYTES
+    said = msgspec.structs.replace(facts, edit=Edit.NONE, asked=False, addressed=True, last=number, aside=True, told=True)
+    answered = msgspec.structs.replace(said, answered=number, refused=True, revises=True)
+    for largest in (said, answered, msgspec.structs.replace(said, paused=number)):
+        suggested = msgspec.structs.replace(largest, suggests=str(Attached.ANSWER), suggested_thread=number, confidence=confidence)
+        for facts in (msgspec.structs.replace(largest, may_ask=True), suggested):
+            assert len(msgspec.json.encode(facts)) <= FACTS_BYTES
+    assert len(msgspec.json.encode(chosen)) <= FACTS_BYTES
 
 
 def _asking(takes: Takes, partly: Partly, barred: Barred = Barred.NO) -> ThreadFact:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.approvals import GRANTABLE, RISK_ORDER, Grant, GrantAudit, GrantScope, Tier
 from ordain.contracts.risk import RiskLevel
+from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
 from ordain.rules.bounds import not_granted
 from ordain.rules.grant import GRANT, GrantFact, GrantFacts, GrantReason, GrantTaken
@@ -81,3 +84,23 @@ def test_an_argument_of_which_nobody_knows_whom_it_names_is_beyond_targets() -> 
     assert [not_granted(grant, spec, args) for args in (ben, eve)] == ["", "target"]
     anybody = msgspec.structs.replace(grant, scope=GrantScope(capabilities=("m",)))
     assert not_granted(anybody, spec, eve) == ""
+
+
+@given(st.floats(allow_nan=False) | st.integers())
+def test_an_amount_is_covered_from_nothing_up_to_its_bound(amount: float) -> None:
+    """Below nothing it is another thing than what was said yes to; a run's own bound, which old journals are held to, knows none below."""
+    arguments = {"to": Argument(role=ArgumentRole.RECIPIENT), "amount": Argument(role=ArgumentRole.AMOUNT, maximum=10)}
+    schema: Any = {"type": "object", "properties": {"to": {"type": "string"}, "amount": {"type": "number"}}}
+    spec = VerbSpec(name="gift.send", description="x", effect=VerbEffect.SEND, arguments=arguments, input_schema=schema)
+    scope = GrantScope(capabilities=("gift.send",), constraints={"gift.send": Constraint(max_amount=5)})
+    grant = Grant(
+        grant_id="g",
+        principal="p",
+        scope=scope,
+        risk_level=RiskLevel.WRITE,
+        ttl_seconds=60,
+        expires_at=60,
+        reason="",
+        audit=GrantAudit(by="b", at=0),
+    )
+    assert (not_granted(grant, spec, {"amount": amount}) == "") == (0 <= amount <= 5)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
-from ordain.rules.plain_reply import PREPENDED, cleaned, plain_reply, quoted_lines, visible
+from ordain.rules.plain_reply import cleaned, plain_reply, quoted_lines
 from tests.unit.rules.test_header import HOSTILE, headers
 
 LIES = [
@@ -143,33 +143,6 @@ def test_no_sign_of_unicode_comes_before_the_mark(shape: str) -> None:
         lines = quoted_lines(text).splitlines()
         assert len(lines) >= 4096
         assert all(line == ">" or line.startswith("> ") for line in lines)
-
-
-@given(narratives | st.text(max_size=40))
-def test_data_shows_what_it_holds(narrative: str) -> None:
-    """Text that is given on as data keeps every sign that is seen, and what is not seen stands as its number: zero width, tags, separators, directions."""
-    told = visible(narrative)
-    hidden = {c for c in told if unicodedata.category(c) in ("Cf", "Zl", "Zp")}
-    assert hidden <= {"\u200c", "\u200d"} | PREPENDED
-    assert visible(told) == told
-    if narrative.isprintable():
-        assert told == narrative
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\u200bb", "a[U+200B]b"),
-        ("a\u2028b", "a[U+2028]b"),
-        ("a\ufff9b", "a[U+FFF9]b"),
-        ("a\U000e0041b", "a[U+E0041]b"),
-        ("\u0627\u200c\u0628 \u0600", "\u0627\u200c\u0628 \u0600"),
-        ("a\n\tb\u00a0c", "a\n\tb\u00a0c"),
-    ],
-)
-def test_what_is_hidden_is_shown_by_its_number(text: str, shown: str) -> None:
-    """Joiners, that writing needs, and blanks stay."""
-    assert visible(text) == shown
 
 
 @given(narratives)

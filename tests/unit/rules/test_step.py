@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import PlannerStep
 from ordain.contracts.policy import Policy
+from ordain.contracts.schema import Schema
 from ordain.rules.decision import Decision
 from ordain.rules.output import OUTPUT, OutputAccepted, OutputFacts, OutputInputs, OutputReason
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed

@@ -9,9 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.rules.proposals import Parsed, read_text, without_thought
-from ordain.rules.thought_tags import WordsApart, canonical, spoken
+from ordain.rules.thought_tags import WordsApart, begins_within_thought, canonical, spoken
 
-MARKS = ["<think>", "</think>", "<think foo>", "<THINKING>", "</thinking>", "<reasoning>", "</reasoning>", "◁think▷", "◁/think▷", "[THINK]"]
+MARKS = [
+    "<think>",
+    "</think>",
+    "<think foo>",
+    "<THINKING>",
+    "</thinking>",
+    "<reasoning>",
+    "</reasoning>",
+    "◁think▷",
+    "◁/think▷",
+    "[THINK]",
+    "[/THINK]",
+    "Hi. ",
+]
 CHANNELS = ["<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|return|>", "final", "analysis", "assistant"]
 answers = st.lists(
     st.sampled_from([*MARKS, *CHANNELS, "<", "[", "`", "```", "\n", " ", "Hi", "secret"]) | st.text(max_size=5), max_size=12
@@ -53,6 +66,11 @@ def test_thoughts_are_not_shown(answer: str, keep: bool) -> None:
     "answer",
     [
         "Hi <think>there</think>.",
+        "It is written so: <think>words</think>",
+        "- <think>words</think> in a list",
+        "```html\n<think>\nx\n</think>\n```\nis how.",
+        "In HTML you write `<think>` like so: ```<think>x</think>``` done.",
+        "So. `a <think>b</think>` is code.",
         "Close it with `</think>`.",
         "Write “</think>” at the end.",
         "```html\n</think>\n```\nis the end of it.",
@@ -68,6 +86,34 @@ def test_words_stay(answer: str) -> None:
     """A mark among words, in quotes or in code is one of the words, and other markup is none."""
     assert spoken(answer) == answer
     assert canonical(answer) == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("Words. <think>secret</think> More.", "Words. More."),
+        ("Words.<think>secret</think>More.", "Words.More."),
+        ("Words!\n<think>secret</think>\nMore.", "Words!\nMore."),
+        ("Words\n<think>\nsecret\n</think>\n\nMore", "Words\n\nMore"),
+        ("**Words.** <think>secret</think>\nMore", "**Words.** \nMore"),
+        ("Sure 👍 <reasoning>secret</reasoning> More", "Sure 👍 More"),
+        ("Words.\n<think>secret</think>", "Words.\n"),
+        ("Words.\n<think>secret, never closed", "Words.\n"),
+        ("Words. <think>secret, never closed", "Words. "),
+        ("Words.\n<think>a<think>secret</think>b</think>\nMore", "Words.\nMore"),
+        ("<think>a</think>Words.\n[THINK]secret[/THINK]\n◁think▷secret◁/think▷More", "Words.\nMore"),
+        ("  Words.\n<think>secret</think>\nMore", "Words.\nMore"),
+        ("```\ncode\n```\n<think>secret</think>\nMore", "```\ncode\n```\nMore"),
+    ],
+)
+def test_thoughts_between_and_after_words_are_not_shown(answer: str, words: str) -> None:
+    """A thought that begins a line or follows a sentence is none of the words, closed or not; a line that it has for itself goes with it."""
+    assert spoken(answer) == words
+    for kept in (canonical(answer), spoken(answer)):
+        read = read_text(kept, "content")
+        assert isinstance(read, Parsed)
+        assert read.value == {"content": words}
+    assert "secret" in canonical(answer)
 
 
 @given(answers)
@@ -86,3 +132,12 @@ def test_early_words_do_not_depend_on_the_cuts(answer: str, cuts: list[int]) -> 
     at = [0, *sorted(min(cut, len(answer)) for cut in cuts), len(answer)]
     pieces = WordsApart()
     assert "".join(pieces.feed(answer[start:end]) for start, end in pairwise(at)) + pieces.rest() == told
+
+
+@given(answers)
+def test_what_was_shown_early_is_never_withdrawn(answer: str) -> None:
+    """What is shown of an answer while it arrives is what is kept of it, but for blanks before it; a thought that only ends in it is known as one beforehand, or shows nothing early."""
+    early = WordsApart()
+    told = early.feed(answer) + early.rest()
+    if told and not begins_within_thought(answer):
+        assert told.lstrip() == spoken(answer).lstrip()

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from ordain import verb
+from ordain import VerbContext, VerbError, verb
 from ordain.contracts.access import Principal
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.contracts.verbs import Argument, ArgumentRole, PlanStep, VerbEffect, VerbSpec
+from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.verbs import Argument, ArgumentRole, PlanStep, Retry, VerbEffect, VerbSpec
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.errors import OrdainError
 from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, act, call_label, carried_call
 from ordain.flows.context import Carrying, FlowContext
+from ordain.flows.workflow.kind import WORKFLOW_RUN
 from ordain.journal.records import RecordKind, Status
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApprovalDesk, ApprovalView, ApproverWord
@@ -38,7 +40,7 @@ async def _calls(context: FlowContext, given: list[dict[str, Any]]) -> list[str]
     return [(await act(context, Call(verb=one["verb"], args=one["args"]))).denied for one in given]
 
 
-CALLS = kind_of(_calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out", "tell.out"))
+CALLS = kind_of(_calls, verbs=("look.up", "ask.out", "post.out", "post.all", "pay.out", "ring.out", "tell.out"))
 
 
 async def _tells(context: FlowContext, given: VerbPlanInput) -> VerbPlanOutput:
@@ -58,6 +60,8 @@ TELLS = replace(
     label=call_label,
 )
 """Carries out ``tell.out``, of whose effect others notice."""
+WORKFLOWS = replace(WORKFLOW_RUN, grant=lambda given, catalog: CapabilityScope(allowed=("*",)))
+"""As the shipped one, and a root."""
 TELL = VerbSpec(
     name="tell.out",
     description="Tell somebody.",
@@ -92,18 +96,24 @@ def ask(text: str = "what?") -> dict[str, Any]:
     return {"verb": "ask.out", "args": {"text": text}}
 
 
+def ring(to: str = "ben") -> dict[str, Any]:
+    """A call that fails at its first attempt, and is tried again after a while."""
+    return {"verb": "ring.out", "args": {"to": to}}
+
+
 def pay(to: str = "ben") -> dict[str, Any]:
     """A call that pays."""
     return {"verb": "pay.out", "args": {"to": to}}
 
 
 class Office(House):
-    """``did`` are the calls that went out; ``desk`` and ``grants`` are the approvers' side."""
+    """``did`` are the calls that went out; ``desk`` and ``grants`` are the approvers' side; ``meanwhile`` is what happens while a text is looked up."""
 
     def __init__(self, policy: Mapping[str, Any] | None = None) -> None:
         self.did: list[tuple[str, Any]] = []
         self.began: Catalog | None = None
-        super().__init__(CALLS, TELLS, verbs=self._verbs(), composites=[TELL])
+        self.meanwhile: dict[str, Callable[[], object]] = {}
+        super().__init__(CALLS, TELLS, WORKFLOWS, verbs=self._verbs(), composites=[TELL])
         if policy:
             self.use_policy(policy)
         self.desk, self.grants = ApprovalDesk(self.services), GrantDesk(self.services)
@@ -128,6 +138,7 @@ class Office(House):
         def look_up(text: str) -> str:
             """Look something up."""
             did.append(("look.up", text))
+            self.meanwhile.pop(text, int)()
             return text
 
         @verb(name="post.out", effect="send", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
@@ -156,7 +167,15 @@ class Office(House):
             did.append(("ask.out", text))
             return text
 
-        return [look_up, ask_out, post_out, post_all, pay_out]
+        @verb(name="ring.out", effect="send", arguments={"to": ArgumentRole.RECIPIENT}, retry=Retry(max_attempts=3))
+        def ring_out(to: str, context: VerbContext) -> str:
+            """Ring somebody up, who never answers at the first attempt."""
+            did.append(("ring.out", context.attempt))
+            if context.attempt == 1:
+                raise VerbError("no_answer", "nobody answers", retryable=True, happened=False)
+            return to
+
+        return [look_up, ask_out, post_out, post_all, pay_out, ring_out]
 
     async def begun(self, *calls: dict[str, Any], lasts: int = HOUR) -> str:
         """A run with these calls, driven until it waits or is over."""

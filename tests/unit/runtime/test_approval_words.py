@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from ordain import verb
 from ordain.contracts.approvals import TIERS, Subject, Tier
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
+from ordain.contracts.visible import visible
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
-from ordain.rules.plain_reply import cleaned, visible
+from ordain.rules.plain_reply import cleaned
 from ordain.runtime.approval_words import (
     ARGS_TOLD,
     CALLS_TOLD,
+    CUT,
     DOES,
     NAME_CHARS,
     NOT_TRACED,
@@ -82,6 +84,16 @@ def test_nothing_of_a_value_is_dropped_or_altered(one: str) -> None:
     with_it, without, blank = (argument(f"pay{between}ben")[0] for between in (one, "", " "))
     assert len({with_it, without, blank}) == 3
     assert json.loads(with_it.partition(": ")[2]) == f"pay{one}ben"
+
+
+def test_what_settings_fix_of_a_call_is_told_with_it() -> None:
+    """Behind its arguments, as a value, and no argument's name can pass for it."""
+    catalog = CATALOG.changed(fixed={"post.out": {"from": "me\n@example.org"}, "other": {"x": "y"}})
+    call = Call(verb="post.out", args={"from (as settings have it)": "eve"})
+    assert told(asked(call), catalog).splitlines()[1:-1] == [
+        '  "from (as settings have it)": "eve"',
+        r'  from (as settings have it): "me\n@example.org"',
+    ]
 
 
 def test_a_look_alike_is_told_by_its_number() -> None:
@@ -158,3 +170,26 @@ def test_the_exact_arguments_are_shown_whole(args: dict[str, Any]) -> None:
     shown = exact(Call(verb="post.out", args=args))
     assert json.loads(shown) == json.loads(json.dumps(args))
     assert shown == cleaned(shown) == visible(shown)
+
+
+@pytest.mark.parametrize(
+    ("call", "cut"),
+    [
+        (CALL, False),
+        (Call(verb="post.out", args={"text": "x" * (ROOM.whole + 1), "to": "ben"}), True),
+        (Call(verb="post.out", args={"text": "x", "to": "x" * (ROOM_OF_ROLE.whole + 1)}), True),
+        (Call(verb="post.out", args={"n" * (NAME_CHARS + 1): 1}), True),
+        (Call(verb="post.out", args={f"a{number}": 1 for number in range(ARGS_TOLD + 1)}), True),
+        (Call(verb="gone", args={"text": "x"}), True),
+    ],
+)
+def test_where_something_is_cut_and_the_exact_calls_do_not_stand_beside_it_that_is_said(call: Call, *, cut: bool) -> None:
+    """With where all of it is to be seen, in a line of its own that no value can be; where everything is told nothing is said."""
+    lines = told(asked(call), CATALOG, approval="7c").split("\n")
+    assert (CUT.format("7c") in lines) == cut
+    assert told(asked(call), CATALOG).split("\n") == [line for line in lines if line != CUT.format("7c")]
+
+
+def test_many_calls_are_cut_too() -> None:
+    """Those that are told by their verbs alone."""
+    assert CUT.format("7c") in told(asked(*[CALL] * (CALLS_TOLD + 1)), CATALOG, approval="7c")

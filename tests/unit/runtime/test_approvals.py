@@ -15,6 +15,7 @@ from ordain.journal.records import RecordKind
 from ordain.ports.store import Operation
 from ordain.rules.approve import ApprovalState
 from ordain.rules.authorize import AuthorizeReason
+from ordain.runtime.approval_words import MAYBE_ALIKE, MAYBE_DONE
 from ordain.runtime.approvals import ApproverWord, GrantWanted
 from ordain.runtime.configuration import ControlPlane, RecordChange
 from ordain.runtime.grant_words import grant_words
@@ -22,7 +23,7 @@ from ordain.runtime.grants import GrantOffer
 from ordain.runtime.replay import replay
 from ordain.testing import with_policy
 from tests.unit.runtime.house import HOUR
-from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, Office, ask, pay, post, post_all
+from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, NOBODY_KNOWS, Office, ask, pay, post, post_all
 
 LEADS: dict[str, Any] = {"approvals": {"roles": {"leads": [CLEO]}, "rules": [{"verb": "post.*", "role": "leads"}]}}
 APART: dict[str, Any] = {"approvals": {"rules": [{"tier": "write", "not_requester": True}]}}
@@ -159,6 +160,46 @@ async def test_other_arguments_are_a_new_proposal_with_an_approval_of_its_own() 
         assert again.calls[0].args["text"] == "kind"
         assert await office.decide(again) == ""
         assert office.did == [("post.out", "kind")]
+
+
+async def test_whoever_proposed_the_arguments_asked_for_them() -> None:
+    """Where policy wants somebody else than who asked, neither they nor who asked for the run say yes to what they put in its place; a third one does."""
+    with Office(APART) as office:
+        view = await office.asked(post("rude"))
+        await office.desk.resubmit(DEFAULT_WORKSPACE, view.row.id, post("kind")["args"], BEN)
+        await office.drive(view.row.run)
+        (again,) = await office.desk.listed(DEFAULT_WORKSPACE)
+        assert [await office.decide(again, by=who) for who in (BEN, ASKER)] == ["own_request", "own_request"]
+        assert await office.decide(again, by=CLEO) == ""
+        assert office.did == [("post.out", "kind")]
+
+
+async def test_a_yes_of_whoever_proposed_it_dies_once_policy_wants_another_one() -> None:
+    """They said it while they might; the rule is asked again before the call goes out."""
+    with Office() as office:
+        view = await office.asked(post("rude"))
+        await office.desk.resubmit(DEFAULT_WORKSPACE, view.row.id, post("kind")["args"], BEN)
+        await office.drive(view.row.run)
+        (again,) = await office.desk.listed(DEFAULT_WORKSPACE)
+        assert await office.decide(again, by=BEN, drive=False) == ""
+        office.narrow(APART)
+        await office.drive(view.row.run)
+        assert office.did == []
+        assert "approve.own_request" in office.withdrawn()[0]
+
+
+async def test_what_may_have_happened_already_is_told_to_whoever_is_asked_again() -> None:
+    """Of the very call whose end nobody knows, and of another one of its verb; of what ended as it should nothing is said."""
+    with Office() as office:
+        view = await office.asked(post(NOBODY_KNOWS), post(NOBODY_KNOWS), post("another"), ask())
+        assert MAYBE_DONE not in view.words
+        assert await office.decide(view) == ""
+        found: list[tuple[bool, bool]] = []
+        for _ in range(3):
+            (view,) = await office.desk.listed(DEFAULT_WORKSPACE)
+            found.append((MAYBE_DONE in view.words.split("\n"), MAYBE_ALIKE in view.words.split("\n")))
+            assert await office.decide(view, approve=False) == ""
+        assert found == [(True, False), (False, True), (False, False)]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import OrdainError
 from ordain.rules.approve import ApprovalState
 from ordain.rules.authorize import AuthorizeReason
+from ordain.runtime.consent_policy import GRANT_OVER, TAKEN_BACK, YES_OVER
 from ordain.runtime.grants import GrantOffer
-from tests.unit.runtime.office import ASKER, BEN, CLEO, Office, pay, post, tell
+from tests.unit.runtime.office import ASKER, BEN, CLEO, Office, pay, post, ring, tell
 
 OF_LEADS: dict[str, Any] = {"rules": [{"role": "leads"}], "roles": {"leads": [CLEO]}}
 LED: dict[str, Any] = {"rules": [{"role": "leads"}], "roles": {"leads": [BEN]}}
@@ -61,6 +62,45 @@ async def test_what_takes_nothing_from_a_yes_leaves_it(after: dict[str, Any], ca
         assert office.withdrawn() == []
         assert office.came_to(view.row.run) == [""]
         assert len(office.did) == (2 if call == "a run of its own" else 1)
+
+
+@pytest.mark.parametrize(("now", "goes_out"), [({"from": "me@example.org"}, True), ({"from": "eve@example.org"}, False), (None, False)])
+async def test_a_yes_is_to_what_settings_fixed_of_the_call_too(now: dict[str, str] | None, *, goes_out: bool) -> None:
+    """Who sends it was shown: with another sender it does not go out."""
+    with Office() as office:
+        office.services.catalogs.swap(office.catalog.changed(fixed={"post.out": {"from": "me@example.org"}}))
+        view = await office.asked(post())
+        assert 'from (as settings have it): "me@example.org"' in view.words
+        assert await office.decide(view, drive=False) == ""
+        office.began = office.services.catalogs.current
+        office.services.catalogs.swap(office.began.changed(fixed={} if now is None else {"post.out": now}, node="elsewhere"))
+        await office.go_on(view.row.run)
+        assert bool(office.did) == goes_out
+        assert len(office.withdrawn()) == (not goes_out)
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(("late_us", "goes_out"), [(-1, True), (0, False), (60_000_000, False)])
+async def test_nothing_goes_out_by_a_yes_after_its_end(call: str, late_us: int, *, goes_out: bool) -> None:
+    """It was said in time, and whoever drives the run came too late: by the wall clock, with why, though nothing else has changed."""
+    with Office({"approvals": {"expires_s": 60}}) as office:
+        view = await office.asked(CALLS[call]())
+        assert await office.decide(view, drive=False) == ""
+        office.clock.at = view.row.expires_at + late_us
+        await office.go_on(view.row.run)
+        assert bool(office.did) == goes_out
+        assert [YES_OVER in why for why in office.withdrawn()] == ([] if goes_out else [True])
+
+
+async def test_another_attempt_is_a_call_that_a_yes_covers_in_its_time_alone() -> None:
+    """The first attempt went out and failed; the next one begins after the end of the yes, and goes out no more."""
+    with Office({"approvals": {"expires_s": 60}}) as office:
+        view = await office.asked(ring())
+        assert await office.decide(view) == ""
+        office.clock.at = view.row.expires_at
+        await office.drive(view.row.run)
+        assert office.did == [("ring.out", 1)]
+        assert len(office.withdrawn()) == 1
 
 
 async def test_what_is_open_for_longer_than_policy_leaves_it_now_is_void() -> None:
@@ -114,3 +154,21 @@ async def test_what_a_grant_let_begin_goes_on_only_while_it_would(how: str) -> N
         await office.go_on(run)
         assert len(office.did) == (2 if how == "nothing" else 0)
         assert len(office.withdrawn()) == (how != "nothing")
+
+
+@pytest.mark.parametrize(("how", "why"), [("taken back", TAKEN_BACK), ("over", GRANT_OVER), ("stands", "")])
+async def test_a_grant_covers_an_attempt_only_while_it_stands(how: str, why: str) -> None:
+    """Between two attempts of one call it is taken back, or its time ends: the next attempt does not go out, though the use was taken."""
+    with Office() as office:
+        office.may_ask = MayAsk.GRANTS
+        grant = await office.grants.give(DEFAULT_WORKSPACE, GrantOffer(principal=ASKER, capabilities=("ring.out",), ttl_s=60, uses=1), BEN)
+        run = await office.begun(ring())
+        assert office.did == [("ring.out", 1)]
+        office.clock.pass_s(5)
+        if how == "taken back":
+            await office.grants.revoke(DEFAULT_WORKSPACE, grant.grant_id, BEN)
+        elif how == "over":
+            office.clock.at = grant.expires_at
+        await office.drive(run)
+        assert len(office.did) == (1 if why else 2)
+        assert [why in said for said in office.withdrawn()] == ([True] if why else [])

@@ -28,8 +28,24 @@ async def test_words_say_whose_runs_and_about_whom() -> None:
         words = grant_words(await house.grants.give(DEFAULT_WORKSPACE, bound, BEN), catalog)
         assert words.startswith("Runs of http:loopback, which is anybody of this machine who gives no token, may make these calls")
         assert "\u202e" not in words
+        assert r'"ben\u202e@example.org"' in words
         assert "post.out: 3 calls in all." in words
         assert "To and about anybody" in grant_words(await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN), catalog)
+
+
+async def test_what_passes_for_another_sign_is_told_by_its_number() -> None:
+    """In whose runs, about whom and within what: whole, and nothing of it looks like words of code."""
+    with office() as house:
+        bounds = {"post.*": Constraint(domains_allowlist=("ex\u0430mple.org",), paths=("/srv, and anywhere",))}
+        long = "b" * 400
+        grant = await house.grants.give(
+            DEFAULT_WORKSPACE, offered(principal="token:p\u0430y", constraints=bounds, targets=("a\u0430@x.org", long)), BEN
+        )
+        words = grant_words(grant, house.services.catalogs.current)
+        assert r'Runs of "token:p\u0430y" may' in words
+        assert r'post.*: domains "ex\u0430mple.org"; paths "/srv, and anywhere".' in words
+        assert rf'one of: "a\u0430@x.org", "{long}".' in words
+        assert words.isascii()
 
 
 async def test_a_grant_of_what_is_gone_is_for_nobody() -> None:

@@ -13,8 +13,12 @@ from ordain.contracts.approvals import MayAsk
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import Constraint
+from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect
 from ordain.errors import OrdainError
+from ordain.ports.shared import Ruling, Shared
+from ordain.ports.store import Arrive
 from ordain.rules.authorize import AuthorizeReason
+from ordain.runtime.grant_words import KEPT_NOTHING, grant_words
 from ordain.runtime.grants import TTL_S_MAX, GrantOffer
 from tests.unit.runtime.office import ASKER, BEN, CALLS, CLEO, LIMITED, NOBODY_KNOWS, Office, ask, pay, post, post_all
 
@@ -87,6 +91,76 @@ async def test_what_may_have_happened_is_not_done_again_under_a_grant() -> None:
         assert house.came_to(run) == ["", NO, ""]
         assert house.did == [("post.out", NOBODY_KNOWS), ("post.out", "something else")]
         assert house.withdrawn() == []
+
+
+def redeclared(house: Office, verb_id: str = "post.out", **changes: Any) -> None:
+    """An operator declares a verb otherwise, or another one likewise."""
+    current = house.services.catalogs.current
+    spec = current.verbs["post.out"].spec.model_copy(update={"name": verb_id, **changes})
+    house.services.catalogs.swap(current.changed(verbs={**current.data.verbs, verb_id: spec}))
+
+
+CHANGED: dict[str, dict[str, Any]] = {
+    "a role": {"arguments": {"to": Argument(role=ArgumentRole.LABEL), "text": Argument(role=ArgumentRole.CONTENT)}},
+    "its effect": {"effect": VerbEffect.ADMIN},
+    "its schema": {"input_schema": {"type": "object"}},
+}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+async def test_a_verb_that_is_declared_otherwise_is_not_the_one_that_was_granted(change: str) -> None:
+    """Nobody has said yes to calls of it as it is now: they are not covered, the words say so, and as it was it is covered again."""
+    with office() as house:
+        given = await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN)
+        house.began = house.services.catalogs.current
+        redeclared(house, **CHANGED[change])
+        assert house.came_to(await house.begun(post())) == [NO]
+        assert "Not post.out: declared otherwise" in grant_words(given, house.services.catalogs.current)
+        house.services.catalogs.swap(house.began)
+        assert house.came_to(await house.begun(post())) == [""]
+
+
+async def test_what_a_verb_is_made_of_and_what_settings_fix_of_it_is_granted_with_it() -> None:
+    """Other code behind the same declaration, or another sender, is another thing."""
+    with office() as house:
+        await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN)
+        first = house.services.catalogs.current
+        for change in ({"declarations": {"post.out": "5f" * 32}}, {"fixed": {"post.out": {"from": "eve@example.org"}}}):
+            house.services.catalogs.swap(first.changed(**change))
+            assert house.came_to(await house.begun(post())) == [NO]
+
+
+async def test_a_glob_is_for_the_verbs_that_there_were() -> None:
+    """One that comes later under such a name was nobody's to say yes to."""
+    with office() as house:
+        given = await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=("post.*",)), BEN)
+        redeclared(house, "post.new")
+        words = grant_words(given, house.services.catalogs.current)
+        assert "post.*, now post.all, post.out." in words
+        assert "Not post.new: " in words
+        assert not given.is_for("post.new", house.services.catalogs.current.declared("post.new"))
+        assert house.came_to(await house.begun(post(), {**post(), "verb": "post.all", "args": {"text": "x"}})) == ["", ""]
+
+
+async def test_a_grant_of_a_build_before_is_for_no_call() -> None:
+    """It keeps nothing of what verbs declared then: a person is asked, and its words say that it is to be given anew."""
+    with office() as house:
+        given = await house.grants.give(DEFAULT_WORKSPACE, OFFER, BEN)
+        before = msgspec.structs.replace(given, declared={})
+        await house.grants.revoke(DEFAULT_WORKSPACE, given.grant_id, BEN)
+        kept = msgspec.structs.replace(before, grant_id="0" * 32)
+        await house.store.submit(Arrive(workspace=DEFAULT_WORKSPACE, shared=Shared(reads=(), decide=lambda: Ruling(writes=(kept,)))))
+        assert house.came_to(await house.begun(post())) == [NO]
+        assert KEPT_NOTHING in grant_words(before, house.services.catalogs.current)
+
+
+@pytest.mark.parametrize("bound", [Constraint(max_amount=-1), Constraint(max_calls=0)])
+async def test_a_bound_below_nothing_is_none(bound: Constraint) -> None:
+    """It would be for no call, or be read as something else."""
+    with office() as house:
+        with pytest.raises(OrdainError) as refused:
+            await house.grants.give(DEFAULT_WORKSPACE, offered(constraints={"post.out": bound}), BEN)
+        assert refused.value.code == "invalid_grant"
 
 
 EVERYTHING = ("post.*", "ask.out")

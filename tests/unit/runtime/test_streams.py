@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ordain.contracts.events import ProgressEvent, ReplyEvent, TextEvent
+from ordain.contracts.events import ProgressEvent, ReplyEvent, SessionErasedEvent, SessionEvent, TextEvent
 from ordain.journal.records import Status
-from ordain.ports.sessions import Entry, EntryKind
+from ordain.ports.sessions import Entry, EntryKind, SessionRow
 from ordain.ports.store import Change, StoredRun
-from ordain.runtime.streams import Streams, event_of, with_visible
+from ordain.runtime.streams import Streams, event_of
 from tests.at_once import awaited
 
 RUN = StoredRun(
@@ -41,12 +43,27 @@ RUN = StoredRun(
 )
 
 
+def sitting(number: int, head: int) -> SessionRow:
+    """A session's row."""
+    return SessionRow(
+        id="s1", workspace="default", head=head, open=0, channel="web", user="ada", created_at=0, last_at=0, active=0, key=b"k", no=number
+    )
+
+
 class Transcript:
     """The sessions' port as far as a stream reads it; ``looks`` counts how often."""
 
     def __init__(self) -> None:
         self.said: list[Entry] = []
-        self.looks = 0
+        self.looks = self.owner = 0
+
+    def erase(self) -> None:
+        """The id is another session's from now on, which begins."""
+        self.owner += 1
+        self.said.clear()
+
+    async def session(self, workspace: str, session: str) -> SessionRow | None:
+        return sitting(self.owner, len(self.said))
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         self.looks += 1
@@ -82,7 +99,7 @@ def streaming() -> tuple[Streams, Transcript]:
 
 
 async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
-    """A reader who follows a text looks into the store when it begins and when the transcript has grown, and not for the pieces."""
+    """A reader who follows a text looks into the store when it begins, when a turn begins and when the transcript has grown, and not for the pieces."""
     streams, transcript = streaming()
     events: list[Any] = []
 
@@ -95,15 +112,16 @@ async def test_pieces_of_text_cost_no_look_into_the_transcript() -> None:
 
     reader = asyncio.ensure_future(follow())
     await asyncio.sleep(0)
+    assert transcript.looks == 1
     heard = streams.attempt(RUN)
     for piece in ("He", "llo", " there"):
         heard(piece)
         await asyncio.sleep(0)
-    assert transcript.looks == 1
+    assert transcript.looks == 2
     transcript.reply("r1")
     streams.heard(Change(sessions=(("default", "s1"),)))
     await reader
-    assert transcript.looks == 2
+    assert transcript.looks == 3
     assert [type(event) for event in events] == [ProgressEvent, TextEvent, TextEvent, TextEvent, ReplyEvent]
     assert "".join(event.text for event in events if isinstance(event, TextEvent)) == "Hello there"
 
@@ -170,6 +188,79 @@ async def test_nothing_is_read_once_the_engine_is_gone() -> None:
     assert transcript.looks == looks
 
 
+@given(
+    after=st.integers(0, 3),
+    moves=st.lists(st.sampled_from(["say", "write", "erase", "read", "read", "hint"]), max_size=14),
+)
+async def test_a_stream_is_of_one_session_and_ends_with_it(after: int, moves: list[str]) -> None:
+    """Whatever is said, written, erased and read in whatever order: a reader sees nothing of another session under the id, and its stream ends at the erasure."""
+    streams, transcript = streaming()
+    for number in range(3):
+        transcript.reply(f"r{number} of 0")
+    heard: list[SessionEvent] = []
+
+    async def follow() -> None:
+        async with aclosing(streams.events("default", "s1", after)) as stream:
+            async for event in stream:
+                heard.append(event)
+                await asyncio.sleep(0)  # it is no faster than whoever writes
+
+    async def settle() -> None:
+        for _ in range(60):
+            await asyncio.sleep(0)
+
+    hint = Change(sessions=(("default", "s1"),))
+    reader = asyncio.ensure_future(follow())
+    await settle()
+    for place, move in enumerate(moves):
+        owner = transcript.owner
+        match move:
+            case "say":
+                transcript.reply(f"r{place} of {owner}")
+                streams.heard(hint)
+            case "write":
+                run = msgspec.structs.replace(RUN, id=f"w{place} of {owner}", root=f"w{place} of {owner}")
+                streams.attempt(run)(f"of {owner}")
+            case "erase":
+                for run in list(streams._places):
+                    streams.at_rest(run)  # what is erased is at rest
+                transcript.erase()
+                streams.heard(hint)
+            case "read":
+                await settle()
+            case _:
+                streams.heard(hint)
+    await settle()
+    told = [event for event in heard if not isinstance(event, SessionErasedEvent)]
+    assert all(str(getattr(event, "run", "")).endswith(" of 0") for event in told)
+    assert reader.done() == ("erase" in moves) == (len(told) < len(heard))
+    if reader.done():
+        assert heard[-1:] == [SessionErasedEvent(session="s1")]
+        assert not streams._readers
+    reader.cancel()
+    await asyncio.gather(reader, return_exceptions=True)
+
+
+async def test_a_reader_who_comes_too_late_reads_nothing() -> None:
+    """Whoever asks for what comes after an entry that the session under the id does not have asked about another one, also where that begins then."""
+    streams, transcript = streaming()
+    transcript.reply("r1")
+    assert [event async for event in streams.events("default", "s1", 2)] == [SessionErasedEvent(session="s1")]
+
+
+async def test_a_new_turns_text_comes_behind_a_look_at_whose_session_it_is() -> None:
+    """Where the hint of an erasure is late, the text of a turn under the id is not shown before that was looked at."""
+    streams, transcript = streaming()
+    transcript.reply("r0")
+    async with aclosing(streams.events("default", "s1", 0)) as stream:
+        assert isinstance(await anext(stream), ReplyEvent)
+        following = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        transcript.erase()
+        streams.attempt(RUN)("of another")
+        assert await following == SessionErasedEvent(session="s1")
+
+
 HOSTILE = "pay \u202e001\u202c\x00\x07 now\x7f\u2066!\n\t\u05d9\u05d5\u05dd"
 SHOWN = "pay [U+202E]001[U+202C]␀␇ now␡[U+2066]!\n\t\u05d9\u05d5\u05dd"
 
@@ -198,12 +289,3 @@ async def test_a_piece_of_text_commands_nobody_who_shows_it() -> None:
     async with aclosing(streams.events("default", "s1", 0)) as stream:
         found = [await anext(stream), await anext(stream)]
     assert [event.text for event in found if isinstance(event, TextEvent)] == [SHOWN]
-
-
-def test_an_answer_commands_nobody_who_shows_it() -> None:
-    """The text that a kind's wire names is made visible, nothing else is; where there is none, the response is as it was."""
-    said = {"final_answer": {"content": "\x1b[2Ja\x00\u200fb", "format": "text"}, "trace": ["\x00"]}
-    assert with_visible(said, ("final_answer", "content")) == {**said, "final_answer": {"content": "a␀[U+200F]b", "format": "text"}}
-    for nothing in ({"final_answer": None}, {"final_answer": {"content": ""}}, {}):
-        assert with_visible(nothing, ("final_answer", "content")) == nothing
-    assert with_visible(said, ()) == said

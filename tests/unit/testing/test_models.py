@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.planner import ToolRef
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.schema import Schema
 from ordain.flows.steps.prompt import planner_step_schema
 from ordain.flows.supervisor.prompt import SCHEMA as MOVE_SCHEMA
 from ordain.flows.triage.prompt import SCHEMA as PLACE_SCHEMA

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from pydantic import BaseModel, Field
 
-from ordain.contracts.catalog import Schema
+from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import Argument, ArgumentRole, Example, Trust, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs import FunctionVerb, VerbContext, bind, verb

@@ -20,7 +20,7 @@ from tests.labelled.judging import Figures, Mode, held_out, rows
 
 WORDING = compiled(shipped_table())
 EVERY = rows()
-PHRASES = {name: sorted({phrase for one in shipped_languages() for phrase in one.lists.get(name, ())}) for name in LISTS}
+PHRASES = {name: sorted({phrase for one in shipped_languages() for phrase in one.lists.get(name, ())}) for name in (*LISTS, "ambiguous")}
 STRAYS = 0.05
 YES = (
     "yes",
@@ -120,9 +120,12 @@ def test_no_phrase_is_in_two_closed_lists() -> None:
 
 
 def test_every_phrase_of_the_closed_lists_says_what_its_list_says() -> None:
-    """Alone, a consent is a yes, a refusal a no and a hold holds; a courtesy says none of them."""
+    """Alone, a consent is a yes, a refusal a no and a hold holds; a courtesy says none of them, and what means another thing in another language neither."""
+    assert [phrase for phrase in PHRASES["ambiguous"] if WORDING.cues(phrase).yes or not WORDING.cues(phrase).partly] == []
     for name, said in (("consents", "yes"), ("refusals", "no"), ("holds", "hold")):
-        assert [phrase for phrase in PHRASES[name] if not getattr(WORDING.cues(phrase), said)] == []
+        assert [phrase for phrase in PHRASES[name] if not getattr(WORDING.cues(phrase), said)] == [
+            phrase for phrase in PHRASES[name] if phrase in PHRASES["ambiguous"]
+        ]
     assert [phrase for phrase in PHRASES["courtesies"] if WORDING.cues(phrase).yes or WORDING.cues(phrase).no] == []
 
 

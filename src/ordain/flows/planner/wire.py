@@ -112,6 +112,4 @@ def _debugged(step: dict[str, Any], raw: Mapping[str, str]) -> dict[str, Any]:
     return step if observed is None or reply is None else {**step, "observation": {**observed, "raw_cortex": reply}}
 
 
-PLAN_WIRE: Wire[PlannerRequest] = Wire(
-    contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan", spoken=("final_answer", "content")
-)
+PLAN_WIRE: Wire[PlannerRequest] = Wire(contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan")

@@ -12,8 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.contracts.catalog import Catalog, Schema
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest, ToolRef
+from ordain.contracts.schema import Schema
 from ordain.effects.calls import Call
 from ordain.effects.results import ModelAnswer
 from ordain.flows.act import Acted, act

@@ -24,6 +24,9 @@ from ordain.flows.verb.v2 import run_verb as run_verb_2
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Label, raw
 
+EXACT = frozenset({"output"})
+"""What a verb gives is data for whoever called it, as it stands."""
+
 
 def take_verb(request: VerbRequest, _: Catalog, __: str) -> Taken:
     """A verb request as its run gets it; the verb itself is judged inside the run."""
@@ -69,7 +72,7 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     label=_label,
     grant=_grant,
     enters=True,
-    wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call"),
+    wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call", exact=EXACT),
     judged=True,
 )
 VERB_2 = replace(VERB, version=2, run=run_verb_2, label=_label_2, judged=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from ordain.contracts.approvals import AwaitedApproval
@@ -14,15 +16,15 @@ from ordain.testing.memory.rows import KeptSession, MemoryRows
 RECENT_THREADS = 6
 
 
-def read_threads(rows: MemoryRows, name: SessionKey, *, recent: int = RECENT_THREADS, also: int = 0) -> list[Thread]:
-    """Threads with unsettled turns, latest first, then the most recently touched, and thread ``also``."""
+def read_threads(rows: MemoryRows, name: SessionKey, *, recent: int = RECENT_THREADS, also: Sequence[int] = ()) -> list[Thread]:
+    """Threads with unsettled turns, latest first, then the most recently touched, and threads ``also``."""
     turns: dict[int, list[str]] = {}
     for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no):
         if turn.state != "over" and turn.thread:
             turns.setdefault(turn.thread, []).append(turn.run)
     there = rows.threads.get(name, {})
     latest = sorted(there, key=lambda number: (-there[number].touched_at, -number))[:recent]
-    named = [number for number in dict.fromkeys((*latest, *turns, also)) if number in there]
+    named = [number for number in dict.fromkeys((*latest, *turns, *also)) if number in there]
     waits = awaited(rows, name)
     found = [replace(there[number], turns=tuple(turns.get(number, ())), awaiting=waits.get(number)) for number in named]
     return sorted(found, key=lambda thread: (not thread.turns, -thread.touched_at, -thread.id))

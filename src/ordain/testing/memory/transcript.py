@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ordain.errors import FlowFault, JournalCorrupt, RunLost
 from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
-from ordain.ports.shared import Place, SessionOpening, SessionRead, SessionState
+from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced
 from ordain.rules.attach import POSTPONED
@@ -15,6 +17,14 @@ from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.configuration_rows import is_profiled
 from ordain.testing.memory.rows import EntryRow, KeptSession, MemoryRows
 from ordain.testing.memory.threads import read_threads
+
+
+class _Ordered(Struct, frozen=True):
+    stop: bool = False
+
+
+class _Decided(Struct, frozen=True):
+    outcome: _Ordered = _Ordered()
 
 
 def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionState:
@@ -25,7 +35,9 @@ def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionSt
     session = rows.sessions[name]
     replied, edited = _place(rows, name, read.channel, read.reply_to), _place(rows, name, read.channel, read.edits)
     anchor = edited or replied
-    threads = read_threads(rows, name, also=0 if anchor is None else anchor.thread)
+    seq = read.seq or session.head + 1
+    said = _spoken(rows, name, seq) if read.bare or _asks(rows, name) else ()
+    threads = read_threads(rows, name, also=(read.thread, 0 if anchor is None else anchor.thread, *(one.thread for one in said)))
     open_turns = [turn for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no) if turn.state != "over"]
     asking = [thread.asked.run for thread in threads if thread.asked is not None]
     return SessionState(
@@ -33,7 +45,7 @@ def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionSt
         session=read.session,
         subject=session.subject,
         key=session.key,
-        seq=read.seq or session.head + 1,
+        seq=seq,
         next_thread=session.threads + 1,
         active=session.active,
         threads=tuple(_asked_at(rows, name, thread) for thread in threads),
@@ -44,7 +56,51 @@ def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionSt
         newer_edit=_newer_edit(rows, name, read),
         profiled=is_profiled(rows, workspace, read.session),
         pinned={run: rows.runs[run].run.catalog for run in asking if run in rows.runs},
+        spoken=said,
     )
+
+
+def _asks(rows: MemoryRows, name: SessionKey) -> bool:
+    return any(thread.asked is not None for thread in rows.threads.get(name, {}).values())
+
+
+def _spoken(rows: MemoryRows, name: SessionKey, before: int) -> tuple[LatestEntry, ...]:
+    """The latest entries before a number, the newest first."""
+    entries = [row for row in rows.transcript.get(name, ()) if row.entry.seq < before]
+    return tuple(_said(rows, row) for row in reversed(entries[-SPOKEN_MAX:]))
+
+
+def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
+    entry = row.entry
+    is_message = entry.kind is EntryKind.MESSAGE
+    return LatestEntry(
+        seq=entry.seq,
+        thread=entry.thread,
+        kind=entry.kind,
+        run=entry.run,
+        channel=entry.channel,
+        author=row.author,
+        attached=entry.attached,
+        stops=_stops(entry),
+        status=str(rows.runs[entry.run].run.status) if is_message and entry.run in rows.runs else "",
+        ending=_ending(entry),
+        body=entry.body if is_message and entry.attached in ("new_request", "override") else None,
+    )
+
+
+def _stops(entry: Entry) -> bool:
+    """Whether its decision was an order to stop."""
+    try:
+        return entry.decision is not None and msgspec.json.decode(entry.decision, type=_Decided).outcome.stop
+    except msgspec.ValidationError:
+        return False
+
+
+def _ending(entry: Entry) -> str:
+    """How the text of a reply, and of what was said on the way, ends."""
+    if entry.body is None or entry.kind not in (EntryKind.REPLY, EntryKind.SAID):
+        return ""
+    return str(msgspec.json.decode(entry.body).get("text", ""))[-ENDING_CHARS:]
 
 
 def _opened(rows: MemoryRows, read: SessionRead, opening: SessionOpening) -> KeptSession:
@@ -100,6 +156,7 @@ def _place(rows: MemoryRows, name: SessionKey, channel: str, message_id: str) ->
                 message_id=entry.message_id,
                 author=row.author,
                 attached=entry.attached,
+                ending=_ending(entry),
             )
     return None
 

@@ -1,6 +1,6 @@
 """``recall.fetch_context``, ``collapse.write_entry`` and ``research.search``: what is remembered, for planners.
 
-In a session only what its user may be given is found. A run outside of any works for nobody in particular: whoever asks for it may read all of it
+In a session only what the sender of the message may be given is found, whoever else speaks there. A run outside of any works for nobody in particular: whoever asks for it may read all of it
 at its own address (``scopes``). What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
 worded it.
 """
@@ -140,7 +140,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             limit=max_items,
             kinds=LOOKED_IN[mode],
             days=time_window_days,
-            session=context.session,
+            run=context.run,
             personal=bool(context.session),
         )
         found = await from_library(library().search(asked))
@@ -249,7 +249,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             limit=max_items,
             kinds=(ItemKind.DOCUMENT,),
             document=document,
-            session=context.session,
+            run=context.run,
             personal=bool(context.session),
         )
         found = await from_library(library().search(asked))

@@ -129,7 +129,9 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
             smoothing: none, or add_one, which lets every known theme come next.
         """
         stored = (
-            () if history is not None else await library().themes(context.workspace, limit=HISTORY_MAX, session=context.session or None)
+            ()
+            if history is not None
+            else await library().themes(context.workspace, limit=HISTORY_MAX, run=context.run if context.session else None)
         )
         themes = [one.theme for one in stored] if history is None else history
         options = SimOptions(order, horizon, seed or context.key, smoothing)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from ordain.contracts.catalog import Schema
 from ordain.contracts.http_call import Fault
+from ordain.contracts.schema import Schema
 from ordain.contracts.workflow import WorkflowTemplate
 from ordain.errors import ConfigurationError
 from ordain.verbs.yaml_folder import YamlFolder

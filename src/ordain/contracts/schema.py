@@ -1,0 +1,69 @@
+"""A JSON Schema as values are held to it: compiled once, and shared by all runs of a process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NoReturn
+
+import jsonschema_rs
+from pydantic import JsonValue
+
+from ordain.errors import ConfigurationError
+
+SCHEMA_ERRORS_MAX = 5
+_PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
+"""A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
+
+
+def _refuse_reference(uri: str) -> NoReturn:
+    raise ValueError(f"remote $ref refused: {uri}")
+
+
+class Immutable:
+    """What all runs of a process share: a run's flow gets it as it is, so nothing of it can be put in another's place."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
+
+
+class Schema(Immutable):
+    """A compiled JSON Schema (2020-12) that never reaches out for a reference."""
+
+    source: Mapping[str, JsonValue]
+    _validator: jsonschema_rs.Draft202012Validator
+
+    def __init__(self, source: Mapping[str, JsonValue]) -> None:
+        """Compile.
+
+        Raises:
+            ConfigurationError: the schema is not one, or refers outside itself.
+        """
+        try:
+            validator = _validator(json.dumps(source))
+        except (TypeError, ValueError, RecursionError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+            raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
+        self.__dict__.update(source=source, _validator=validator)
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value is valid."""
+        return self._validator.is_valid(value)
+
+    def errors(self, value: object) -> tuple[str, ...]:
+        """The first few violations as ``/path: keyword``: no values, so that nothing private leaks."""
+        found: list[str] = []
+        for error in self._validator.iter_errors(value):
+            found.append("/" + "/".join(str(part) for part in error.instance_path) + ": " + type(error.kind).__name__.rpartition("_")[2])
+            if len(found) == SCHEMA_ERRORS_MAX:
+                break
+        return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    """The compiled schema: a registry and every catalog with the same verb share it."""
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, retriever=_refuse_reference, pattern_options=_PATTERNS)

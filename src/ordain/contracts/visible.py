@@ -1,0 +1,114 @@
+"""Foreign text as faces give it on: what commands, hides or reorders is shown by a sign or its number, and does nothing (C5). Pure.
+
+A face has one place where all that it sends is spelled so, whatever field it stands in. What has to stay exact says so there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Set
+from functools import lru_cache
+from typing import Any, Final, TypeVar, cast
+
+from msgspec import Struct, structs
+
+JOINERS: Final = frozenset("\u200c\u200d")
+"""The only format characters that writing needs and that move nothing."""
+PREPENDED: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+"""Signs that Unicode counts as format characters and that are seen."""
+REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Bidirectional controls by which a text reads otherwise than it stands there."""
+CONTROLS: Final = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f{REORDERING}]")
+"""What commands whoever shows a text; what only ends a line or a column is none."""
+ESCAPES: Final = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~]?)|\x9b[0-?]*[ -/]*[@-~]?"
+)
+"""Terminal sequences, whole or cut off."""
+_LINE_SIGNS: Final = {ord(sign): None for sign in "\t\n\r"}
+_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
+"""The texts of a JSON text, and whether each is a key."""
+_NUMBERED: Final = "\\u"
+V = TypeVar("V")
+
+
+def visible(text: str) -> str:
+    """Foreign text for a face that gives it on as data: without terminal sequences, and what else controls or reorders is shown.
+
+    It is shown as ``␀``, ``␡`` or ``[U+202E]``, and so is what shows nothing (zero width, tags, separators of lines); all else is as it was.
+    """
+    if text.isprintable() or text.translate(_LINE_SIGNS).isprintable():
+        return text
+    kept = ESCAPES.sub("", text)
+    return CONTROLS.sub(picture, kept) if kept.isascii() else "".join(map(_drawn, kept))
+
+
+def visible_name(name: str) -> str:
+    """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one that code wrote."""
+    return name if name.isprintable() else "".join(map(_drawn, name))
+
+
+def visible_json(encoded: str) -> str:
+    """JSON text whose texts and keys are visible; all else stands as it stood."""
+    if encoded.isprintable() and _NUMBERED not in encoded:
+        return encoded
+    return _TEXTS.sub(_visible_text, encoded)
+
+
+def escaped_json(encoded: str) -> str:
+    r"""JSON text of the same value, in which what would be shown otherwise stands by its number (``\u202e``): for what has to stay exact."""
+    return encoded if encoded.isprintable() else "".join(map(_escaped, encoded))
+
+
+def visible_value(value: V, exact: Set[str] = frozenset()) -> V:
+    """A value, and all that is in it, whose texts and keys are visible, but for what stands under the names ``exact`` of a mapping or a struct."""
+    found: Any = value
+    if isinstance(found, str):
+        found = visible(found)
+    elif isinstance(found, Mapping):
+        items = cast("Mapping[Any, Any]", found).items()
+        found = {visible_name(key) if isinstance(key, str) else key: one if key in exact else visible_value(one) for key, one in items}
+    elif isinstance(found, list | tuple):
+        seen = [visible_value(one) for one in cast("list[Any]", found)]
+        found = tuple(seen) if isinstance(found, tuple) else seen
+    elif isinstance(found, Struct):
+        found = structs.replace(
+            found, **{name: visible_value(getattr(found, name)) for name in found.__struct_fields__ if name not in exact}
+        )
+    return cast("V", found)
+
+
+def picture(found: re.Match[str]) -> str:
+    """A character that is found, as it is shown."""
+    return _picture_of(found[0])
+
+
+def _visible_text(found: re.Match[str]) -> str:
+    written = found[0]
+    if written.isprintable() and _NUMBERED not in written:
+        return written
+    text: str = json.loads(written, strict=False)
+    shown = visible(text) if found["key"] is None else visible_name(text)
+    return written if shown == text else json.dumps(shown, ensure_ascii=False)
+
+
+@lru_cache(4096)
+def _drawn(character: str) -> str:
+    """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
+    if CONTROLS.match(character):
+        return _picture_of(character)
+    if unicodedata.category(character) not in ("Cf", "Zl", "Zp") or character in JOINERS or character in PREPENDED:
+        return character
+    return _picture_of(character)
+
+
+@lru_cache(4096)
+def _escaped(character: str) -> str:
+    if _drawn(character) == character:
+        return character
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
+
+
+def _picture_of(character: str) -> str:
+    return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if character < " " else f"[U+{ord(character):04X}]"

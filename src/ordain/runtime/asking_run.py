@@ -1,0 +1,117 @@
+"""What the records of a run say of what it asks an approver: the wait itself, who proposed that call instead of another, and what may have happened already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ordain.effects.calls import Call
+from ordain.effects.effect import EFFECT, Children, VerbCall, Wait
+from ordain.effects.results import Resubmitted
+from ordain.journal.codec import decode
+from ordain.journal.digests import call_digest
+from ordain.journal.partial_bodies import RESOLVED, SEEN
+from ordain.journal.records import ChildEndedBody, IntentBody, NoteBody, ObservationBody, Record, RecordKind
+from ordain.ports.store import StoredRun
+from ordain.runtime.recorded_form import RESULTS
+
+_UNKNOWN = {"outcome_unknown", "unknown"}
+
+
+class AskedBefore(Struct, frozen=True, kw_only=True):
+    """What came before a wait in its run: ``unknown`` are the calls that went out and of whose end nobody knows, ``proposed_by`` who proposed its call anew."""
+
+    unknown: tuple[Call, ...] = ()
+    proposed_by: tuple[str, ...] = ()
+
+
+NOTHING_BEFORE = AskedBefore()
+
+
+def wait_at(stored: StoredRun, addr: int) -> Wait | None:
+    """The wait that effect ``addr`` of a run is; None where it is none, or its content is gone."""
+    for record in stored.records:
+        if record.kind is RecordKind.INTENT and record.name == "wait" and record.body is not None:
+            body = decode(record)
+            if isinstance(body, IntentBody) and body.addr == addr:
+                effect = EFFECT.decode(body.effect)
+                return effect if isinstance(effect, Wait) else None
+    return None
+
+
+def asked_before(records: Sequence[Record], addr: int, asked: Sequence[Call]) -> AskedBefore:
+    """What a run's records before effect ``addr`` say, which asks for these calls."""
+    unknown, proposed = _Unknown(), dict[str, list[str]]()
+    for record in records:
+        if record.body is None:
+            continue
+        if record.kind is RecordKind.INTENT and record.name == "wait" and _addr(record) == addr:
+            break
+        unknown.follow(record)
+        for instead in _resubmitted(record):
+            proposed.setdefault(call_digest(instead.call), []).append(instead.by)
+    by = (name for call in asked for name in proposed.get(call_digest(call), ()))
+    return AskedBefore(unknown=unknown.calls(records), proposed_by=tuple(dict.fromkeys(by)))
+
+
+class _Unknown:
+    """The effects, by number, of whose end nobody knows; a child's with its place in the join."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], None] = {}
+
+    def follow(self, record: Record) -> None:
+        """Most records are none of these, and are not decoded."""
+        kind, content = record.kind, record.body or b""
+        if kind is RecordKind.OBSERVATION and record.name == "verb_call" and b'"outcome_unknown"' in content:
+            body = decode(record)
+            if isinstance(body, ObservationBody) and SEEN.decode(body.result).result in _UNKNOWN:
+                self._found[body.addr, 0] = None
+        elif kind is RecordKind.CHILD_ENDED and b'"unknown"' in content:
+            body = decode(record)
+            if isinstance(body, ChildEndedBody) and SEEN.decode(body.ended).ended in _UNKNOWN:
+                self._found[body.addr, body.index] = None
+        elif kind is RecordKind.NOTE:
+            self._resolved(decode(record))
+
+    def _resolved(self, body: object) -> None:
+        """Somebody has found out that it did not happen."""
+        told = RESOLVED.decode(body.details) if isinstance(body, NoteBody) else None
+        if told is not None and told.addr is not None and told.happened is False:
+            self._found.pop((told.addr, 0), None)
+
+    def calls(self, records: Sequence[Record]) -> tuple[Call, ...]:
+        """What was called there."""
+        if not self._found:
+            return ()
+        called: dict[tuple[int, int], Call] = {}
+        for record in records:
+            if record.kind is RecordKind.INTENT and record.body is not None and record.name in {"verb_call", "children"}:
+                body = decode(record)
+                called.update(_calls(body) if isinstance(body, IntentBody) else ())
+        return tuple(called[place] for place in self._found if place in called)
+
+
+def _calls(body: IntentBody) -> Iterator[tuple[tuple[int, int], Call]]:
+    effect = EFFECT.decode(body.effect)
+    if isinstance(effect, VerbCall):
+        yield (body.addr, 0), effect.authorized.call
+    elif isinstance(effect, Children):
+        for index, spawn in enumerate(effect.spawns):
+            if spawn.authorized is not None:
+                yield (body.addr, index), spawn.authorized.call
+
+
+def _addr(record: Record) -> int:
+    body = decode(record)
+    return body.addr if isinstance(body, IntentBody) else -1
+
+
+def _resubmitted(record: Record) -> Iterator[Resubmitted]:
+    if record.kind is not RecordKind.OBSERVATION or record.name != "wait" or b'"resubmitted"' not in (record.body or b""):
+        return
+    body = decode(record)
+    result = RESULTS.decode(body.result) if isinstance(body, ObservationBody) else None
+    if isinstance(result, Resubmitted):
+        yield result

@@ -1,0 +1,40 @@
+"""What the command prints for programs and writes to its log: no character of it commands whoever reads it in a terminal."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from ordain.cli.chat_lines import LineChat
+from ordain.cli.entry import main
+from ordain.cli.logs import SealedFormatter
+from ordain.runtime.seal import Seal
+from tests.unit.contracts.test_visible import hidden
+
+POISON = "p\x1b[2J\x00\x7f\u202e\u200bz"
+
+
+def test_json_for_programs_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line of JSON is exact when it is parsed, and nothing in its bytes commands."""
+    LineChat._print_json({"text": POISON})
+    told = capsys.readouterr().out
+    assert json.loads(told) == {"text": POISON}
+    assert told.strip().isprintable()
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_an_error_names_what_is_wrong_visibly(capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
+    """An argument that does not fit comes back in the error without doing anything."""
+    assert main(["plan", f"/nowhere/{POISON.replace(chr(0), '')}", *more]) != 0
+    told = capsys.readouterr().err
+    assert "nowhere" in told
+    assert not hidden(told.replace("\n", " "))
+
+
+def test_a_log_line_commands_nothing() -> None:
+    """Whatever library logs whatever text: it is shown."""
+    record = logging.LogRecord("x", logging.WARNING, __file__, 1, "said %s", (POISON,), None)
+    told = SealedFormatter(Seal(())).format(record)
+    assert told.endswith("said p␀␡[U+202E][U+200B]z")

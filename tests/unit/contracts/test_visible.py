@@ -1,0 +1,103 @@
+"""Laws of text as faces give it on: nothing in it commands, hides or reorders; what is exact keeps its value."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.contracts.events import OptionView
+from ordain.contracts.visible import CONTROLS, PREPENDED, escaped_json, visible, visible_json, visible_name, visible_value
+from tests.unit.rules.test_header import HOSTILE
+from tests.unit.rules.test_plain_reply import LIES
+
+parts = st.sampled_from([*LIES, *HOSTILE]) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+texts = st.lists(parts, max_size=4).map("\n".join)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+SEEN_OF_HIDDEN = {"\u200c", "\u200d"} | PREPENDED
+
+
+def hidden(text: str) -> set[str]:
+    """What of a text commands, hides or reorders."""
+    return {one for one in text if CONTROLS.match(one) or unicodedata.category(one) in ("Cf", "Zl", "Zp")} - SEEN_OF_HIDDEN
+
+
+def strings(value: Any) -> list[str]:
+    """Every text and key in a value."""
+    match value:
+        case str():
+            return [value]
+        case dict():
+            return [*value, *(one for inner in value.values() for one in strings(inner))]
+        case list():
+            return [one for inner in value for one in strings(inner)]
+        case _:
+            return []
+
+
+@given(texts)
+def test_data_shows_what_it_holds(text: str) -> None:
+    """Text that is given on as data keeps every sign that is seen, and what is not seen stands as its number: zero width, tags, separators, directions."""
+    told = visible(text)
+    assert not hidden(told)
+    assert visible(told) == told
+    if text.isprintable():
+        assert told == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u200bb", "a[U+200B]b"),
+        ("a\u2028b", "a[U+2028]b"),
+        ("a\ufff9b", "a[U+FFF9]b"),
+        ("a\U000e0041b", "a[U+E0041]b"),
+        ("\u0627\u200c\u0628 \u0600", "\u0627\u200c\u0628 \u0600"),
+        ("a\n\tb\u00a0c", "a\n\tb\u00a0c"),
+        ("a\x00\x7f\x1b[2J\u202e", "a␀␡[U+202E]"),
+    ],
+)
+def test_what_is_hidden_is_shown_by_its_number(text: str, shown: str) -> None:
+    """Joiners, that writing needs, and blanks stay."""
+    assert visible(text) == shown
+
+
+@given(values)
+def test_a_whole_value_is_shown_at_once(value: Any) -> None:
+    """Every text and key of a value, however deep, is visible; in its JSON text the same, whichever way that spells it."""
+    shown = visible_value(value)
+    assert not any(map(hidden, strings(shown)))
+    for ascii_alone in (True, False):
+        encoded = visible_json(json.dumps(value, ensure_ascii=ascii_alone))
+        assert not any(map(hidden, strings(json.loads(encoded))))
+        assert json.loads(encoded) == shown
+
+
+@given(values)
+def test_what_is_exact_is_escaped(value: Any) -> None:
+    """JSON that has to stay exact is the same value, and none of its characters controls, hides or reorders."""
+    encoded = escaped_json(json.dumps(value, ensure_ascii=False))
+    assert json.loads(encoded) == value
+    assert not hidden(encoded)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), st.sampled_from(["ok", "error", "status"]))
+def test_no_key_of_somebodys_becomes_one_of_ours(more: str, ours: str) -> None:
+    """Of a key nothing is left out, so that no hidden sign in it makes it one that code wrote."""
+    for name in (more + ours, ours + more, f"{ours}\x1b[0m{more}"):
+        assert name == ours or visible_name(name) != ours
+
+
+def test_what_is_named_exact_stays() -> None:
+    """A field that is named exact is given as it is, of a mapping and of a struct, and no other one is."""
+    assert visible_value({"output": {"a": "\x00"}, "header": "\x00"}, frozenset({"output"})) == {"output": {"a": "\x00"}, "header": "␀"}
+    assert visible_value((OptionView(key="A\x7f", label="\u202e"),)) == (OptionView(key="A␡", label="[U+202E]"),)
+    assert visible_value({"output": "\x00", "more": {"output": "\x00"}}, frozenset({"output"}))["more"] == {"output": "␀"}

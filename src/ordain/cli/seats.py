@@ -17,7 +17,7 @@ from ordain.verbs.template_lint import WARNING
 from ordain.verbs.yaml_folder import SUFFIXES
 from ordain.verbs.yaml_lint import ToSay, lint_folder, lint_yaml
 
-COLUMNS = ("seat", "universe", "temperature", "whose", "what it is for")
+COLUMNS = ("name", "universe", "temperature", "whose", "what it is for")
 
 
 def print_seats(data_dir: Path | None, *, as_json: bool) -> int:

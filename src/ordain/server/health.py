@@ -21,7 +21,7 @@ def health_router(face: Face) -> APIRouter:
 
     @router.get("/health", **shown(Health, example=HEALTH))
     async def health(request: Request) -> Response:
-        """The process answers; nothing is asked of the storage. `verb_problems`: how many files of verbs, wording or workflows are not in use (`GET /verbs`).
+        """The process answers; nothing is asked of the storage. `verb_problems`: how many files of verbs, wording, workflows, cards or seats are not in use (`GET /verbs`).
 
         `verb_warnings`: how many verbs are used at a stricter effect than they declare; `verbs_unconfirmed`: how many no operator has confirmed.
 

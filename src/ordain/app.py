@@ -115,7 +115,7 @@ class _OwnFiles(CatalogSource):
         return Built(catalog=catalog, install=lambda: self._ordain.use(registry, catalog), problems=problems)
 
     def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
-        """As ``build``, not to be installed yet; unless ``strict``, without the declared files that cannot be used, which are told. The wording is compiled by who is talked to: nothing else reads it."""
+        """As ``build``, not to be installed yet; unless ``strict``, without the cards and seats that cannot be used, which are told. The wording is compiled by who is talked to: nothing else reads it."""
         ordain = self._ordain
         registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
         left_out: list[ConfigurationError] | None = None if strict else []

@@ -136,7 +136,7 @@ def build_catalog(
 ) -> Catalog:
     """Policy, verbs, prompts, profiles, wording, workflows, cards and seats as one value; every template that is not the build's own is compiled once here.
 
-    ``agents`` are an embedder's own cards. Where ``left_out`` is given, files of ``workflows``, ``cards`` and ``council`` that cannot be used are left out, and told there.
+    ``agents`` are an embedder's own cards. Where ``left_out`` is given, files of ``cards`` and ``council`` that cannot be used are left out, and told there.
 
     Raises:
         ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or policy routes by a purpose that no kind of this build has.
@@ -156,7 +156,7 @@ def build_catalog(
         profiles=settings.profiles,
         node=settings.node,
         wording=f"{NEWEST}:{table.digest}",
-        workflows=WORKFLOWS.of(settings.home / WORKFLOWS.name, left_out=left_out),
+        workflows=WORKFLOWS.of(settings.home / WORKFLOWS.name),
         cards=cards,
         seats=SEATS.of(settings.home / SEATS.name, left_out=left_out),
         workflow_verbs=dict(settings.workflows.verbs),

@@ -65,12 +65,11 @@ async def test_a_house_begins_without_the_cards_that_cannot_be_used(tmp_path: Pa
     written(tmp_path, "legal_agent")
     broken = written(tmp_path, "torn")
     broken.write_text("nonsense: [")
-    for folder in ("workflows", "council"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "torn.yaml").write_text("nonsense: [")
+    (tmp_path / "council").mkdir()
+    (tmp_path / "council" / "torn.yaml").write_text("nonsense: [")
     async with running(tmp_path) as ordain:
         assert cards(ordain) == {"legal_agent"}
-        assert sorted(one.code for one in ordain.runtime.reloader.problems) == ["invalid_card", "invalid_seat", "invalid_workflow"]
+        assert sorted(one.code for one in ordain.runtime.reloader.problems) == ["invalid_card", "invalid_seat"]
         assert str(broken) in {one.file for one in ordain.runtime.reloader.problems}
         assert f"left out: {broken}" in caplog.text
         written(tmp_path, "poems_agent")

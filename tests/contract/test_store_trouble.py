@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -407,3 +407,19 @@ async def test_a_damaged_row_is_a_corrupt_journal(store: SqliteStore, damage: st
     with pytest.raises(JournalCorrupt):
         store.stored("a")
     assert stored(store, "b") == len(other.records)
+
+
+@pytest.mark.parametrize("epoch", ["'one'", "1.5", "x'31'"])
+def test_an_engines_row_that_is_none_is_named(tmp_path: Path, epoch: str) -> None:
+    """What it says of the engine before cannot be; the folder is let go again, and opens once that is mended."""
+    options = StoreOptions(holder="one")
+    SqliteStore(tmp_path, options).close()
+    for laid in (epoch, "7"):
+        with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as db:
+            db.execute(f"UPDATE engine SET epoch = {laid}")
+        if laid == epoch:
+            with pytest.raises(JournalCorrupt, match="the row of the engine: column epoch"):
+                SqliteStore(tmp_path, options)
+    opened = SqliteStore(tmp_path, options)
+    assert opened.engine == 8
+    opened.close()

@@ -11,7 +11,8 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import repeat
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import TypeVar
@@ -42,7 +43,7 @@ def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Se
         for piece in pieces:
             yield from work(home, piece)
         return
-    with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=_beginning()) as pool:
+    with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=_beginning(), initializer=_end_with_parent) as pool:
         with _uninterrupted():
             every = pool.map(work, repeat(home), pieces)  # all processes begin here
         try:
@@ -60,6 +61,18 @@ def _beginning() -> BaseContext:
     A copy knows nothing of what another thread was in the midst of, and elsewhere than on Linux not even the system's own libraries bear one.
     """
     return get_context("fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn")
+
+
+def _end_with_parent() -> None:
+    """In a process of the pool: end where the one that began it is gone. Killed, that tells nobody, and what waits for its next piece would wait for ever."""
+    parent = parent_process()
+    assert parent is not None  # a pool's process has one
+    threading.Thread(target=_end_behind, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_behind(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 @contextmanager

@@ -88,9 +88,8 @@ def _is_strange(character: str) -> bool:
     category = unicodedata.category(character)
     if category[0] in "CZ" or _BLANK.match(character) or character in SEEN_AS_SYNTAX:
         return True
-    composed = unicodedata.normalize("NFC", character)
-    if composed != character and len(composed) == 1:
-        return True  # the double of another sign
+    if unicodedata.normalize("NFC", character) != character:
+        return True  # the double of another sign, or of several
     if category == "Lm" and unicodedata.name(character, "").startswith("MODIFIER"):
         return True
     return (character in OF_LATIN and character != TURKISH_I) or _is_form(character, category)

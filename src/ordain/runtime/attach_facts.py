@@ -41,7 +41,7 @@ def attach_facts(
     last = last_word(state, {number for number, why in barred.items() if why})
     says = found.yes or found.no or found.hold
     answered = latest_answer(state, message, last) if says else LatestAnswer()
-    paused = held_request(state, said.user, last.seq) if found.go_on and not says else None
+    paused = held_request(state, said.user, after=last.seq) if found.go_on and not says else None
     place = state.edited if edit is not Edit.NONE else state.replied
     named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     anchor = named if place is None else place.thread

@@ -29,7 +29,7 @@ from ordain.runtime.attach_facts import Placing, attach_facts
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.last_word import held_request
 from ordain.runtime.mail import AnswerBody, InterruptBody
-from ordain.runtime.message_entry import Received, asked_before
+from ordain.runtime.message_entry import Received, facts_of_entry
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import PinnedCatalogs, Services
 from ordain.wording.cues import Partly
@@ -178,8 +178,8 @@ class Consequences:
     def _request(self, number: int, resumes: bool = False) -> _Follows:
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
-        held = held_request(self._state, self._message.facts.user) if resumes else None
-        given = self._commission() if held is None else self._commission(after=held.run, again=asked_before(held))
+        held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
+        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held))
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(

@@ -88,9 +88,12 @@ def _refused(thread: Thread) -> bool:
     return any(value is False for value in thread.slots.values())
 
 
-def held_request(state: SessionState, user: str, after: int = 0) -> LatestEntry | None:
-    """The sender's own request whose work was held last, behind entry ``after``, where nothing has begun in its thread since; None where it had ended by itself."""
-    at_rest = {thread.id for thread in state.threads if not thread.turns}
+def held_request(state: SessionState, user: str, *, after: int = 0, thread: int = 0) -> LatestEntry | None:
+    """The sender's own request whose work was held last, behind entry ``after``, where nothing has begun in its thread since; None where it had ended by itself.
+
+    ``thread``: of this one alone, 0: of any.
+    """
+    at_rest = {one.id for one in state.threads if not one.turns and thread in (0, one.id)}
     held, begun = set[int](), set[int]()
     for one in state.spoken:
         if one.kind is not EntryKind.MESSAGE or one.attached not in _REQUESTS or one.thread not in at_rest - begun:

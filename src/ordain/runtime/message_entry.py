@@ -81,17 +81,20 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
     )
 
 
-def asked_before(spoken: LatestEntry) -> MessageFacts:
+def facts_of_entry(spoken: LatestEntry) -> MessageFacts:
     """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
-    body = MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
+    body = _body_of_entry(spoken)
     context = Context.model_validate(body.context, strict=False)
     return message_facts(body.text, body.user, spoken.channel, context, len(body.attachments))
 
 
 def thread_ref_of(spoken: LatestEntry) -> str:
-    """The word for a thread that an earlier message came under."""
-    body = MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
-    return str(body.context.get("thread_ref") or "")
+    """The word for a thread that an earlier message came under; "" where there is none, or it is erased."""
+    return str(_body_of_entry(spoken).context.get("thread_ref") or "")
+
+
+def _body_of_entry(spoken: LatestEntry) -> MessageBody:
+    return MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
 
 
 def _thread_numbered(context: Context) -> int:

@@ -27,8 +27,7 @@ from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
-from ordain.store.latest_entries import ENDING as _ENDING
-from ordain.store.latest_entries import spoken
+from ordain.store.latest_entries import ENDING, spoken
 from ordain.store.senders import sender_of_root
 from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
@@ -187,7 +186,7 @@ def _place(db: sqlite3.Connection, session: int, channel: str, message_id: str) 
     if not message_id:
         return None
     row = db.execute(
-        f"SELECT seq, thread, kind, run, message_id, author, attached, {_ENDING} FROM transcript AS t"  # noqa: S608 - our own columns
+        f"SELECT seq, thread, kind, run, message_id, author, attached, {ENDING} FROM transcript AS t"  # noqa: S608 - our own columns
         " WHERE session = ? AND channel IN (?, '') AND message_id = ?",
         (session, channel, message_id),
     ).fetchone()

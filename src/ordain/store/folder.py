@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from ordain.errors import StorageUnavailable
+from ordain.store.typed_rows import RowColumns, check_row, is_number
 
 FILE = "ordain.db"
 LOCK = "ordain.lock"
@@ -40,6 +41,7 @@ CACHE_KIB = 8_192
 ROOM_BYTES = 256 * 1024
 """An open takes about so much: pages of the log's index, and one fsync after another."""
 
+_EPOCH: RowColumns = (("epoch", is_number),)
 OLDER_SERVED = "an older build of Ordain serves %s, and would not keep what this one keeps: stop it first, or use that build"
 LOG_GONE = (
     "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
@@ -253,16 +255,22 @@ def _held(descriptor: int) -> bool:
 
 
 def take_lease(db: sqlite3.Connection, holder: str) -> int:
-    """The next epoch."""
-    db.execute("BEGIN IMMEDIATE")
-    row = db.execute("SELECT epoch FROM engine").fetchone()
-    epoch = 1 if row is None else row[0] + 1
-    db.execute(
-        "INSERT INTO engine(one, epoch, holder, since) VALUES (1, ?, ?, ?)"
-        " ON CONFLICT(one) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder, since = excluded.since",
-        (epoch, holder, time.time_ns() // 1000),
-    )
-    db.execute("COMMIT")
+    """The next epoch.
+
+    Raises:
+        JournalCorrupt: the last one is none.
+    """
+    with db:  # what is refused leaves nothing open
+        db.execute("BEGIN IMMEDIATE")
+        row = db.execute("SELECT epoch FROM engine").fetchone()
+        if row is not None:
+            check_row("the row of the engine", _EPOCH, row)
+        epoch: int = 1 if row is None else row[0] + 1
+        db.execute(
+            "INSERT INTO engine(one, epoch, holder, since) VALUES (1, ?, ?, ?)"
+            " ON CONFLICT(one) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder, since = excluded.since",
+            (epoch, holder, time.time_ns() // 1000),
+        )
     return epoch
 
 

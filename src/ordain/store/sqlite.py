@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
+from ordain.errors import ConfigurationError, JournalCorrupt, OrdainError, StorageUnavailable
 from ordain.journal.records import Record, Status
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.ports.writes import RowTable
@@ -97,6 +97,7 @@ class SqliteStore:
         Raises:
             StorageUnavailable: the folder or file cannot be opened, or another engine holds the lock.
             ConfigurationError: the database is newer than this build or not ours; or older, and a build that knows no better serves it (``older_schema``).
+            JournalCorrupt: what it says of the engine before cannot stand there.
         """
         options = options or StoreOptions()
         self.folder = folder
@@ -132,7 +133,7 @@ class SqliteStore:
         except (sqlite3.Error, OSError) as error:
             self._release()
             raise self._unopened(error) from error
-        except (ConfigurationError, StorageUnavailable):
+        except OrdainError:
             self._release()
             raise
         if self._unlogged and folder is not None:

@@ -61,42 +61,16 @@ class WordingEngine:
     compile: Callable[[Table], Reader]
 
 
+_SIGNS: Final = {sign.name.lower(): sign.value for sign in PRECEDENCE}
 ENGINES: Final[Mapping[int, WordingEngine]] = {
-    1: WordingEngine(
-        number=1,
-        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
-        lists=LISTS,
-        keys=keys,
-        compile=CompiledReading,
-    ),
-    2: WordingEngine(
-        number=2,
-        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
-        lists=LISTS_2,
-        keys=keys,
-        compile=ClosedReading,
-    ),
-    3: WordingEngine(
-        number=3,
-        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
-        lists=LISTS_3,
-        keys=keys,
-        compile=WholeReading,
-    ),
-    4: WordingEngine(
-        number=4,
-        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
-        lists=LISTS_4,
-        keys=keys,
-        compile=ClearReading,
-    ),
-    5: WordingEngine(
-        number=5,
-        signs={sign.name.lower(): sign.value for sign in PRECEDENCE},
-        lists=LISTS_5,
-        keys=keys,
-        compile=WrittenReading,
-    ),
+    number: WordingEngine(number=number, signs=_SIGNS, lists=lists, keys=keys, compile=reader)
+    for number, lists, reader in (
+        (1, LISTS, CompiledReading),
+        (2, LISTS_2, ClosedReading),
+        (3, LISTS_3, WholeReading),
+        (4, LISTS_4, ClearReading),
+        (5, LISTS_5, WrittenReading),
+    )
 }
 NEWEST: Final = max(ENGINES)
 """The engine that new catalogs name."""

@@ -125,6 +125,16 @@ def test_no_page_brings_a_traceback(
                 assert code, (page, command)
 
 
+@pytest.mark.parametrize("command", [["memory", "add", "a note"], ["runs", "cancel", "RUN", "--why", "x"]])
+def test_what_the_engine_before_was_is_damaged_too(
+    home: Path, tmp_path: Path, asked: Callable[[list[str]], int], capfd: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """Half of its page is gone, and its row says nothing of what no row is without."""
+    damaged(home, tmp_path / "home", root_of(home, "engine"), DAMAGE["cut"])
+    assert asked(command)
+    assert "[journal_corrupt]" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("command", [["runs", "list"], ["runs", "list", "--json"], ["replay", "--all", "--jobs", "1"], ["models", "cost"]])
 def test_damage_is_named_with_what_to_do(
     home: Path, tmp_path: Path, asked: Callable[[list[str]], int], capfd: pytest.CaptureFixture[str], command: list[str]

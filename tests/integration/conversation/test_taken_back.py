@@ -144,6 +144,26 @@ async def test_what_was_held_begins_again(stop: str, text: str) -> None:
         lawful(house.ordain)
 
 
+async def test_of_two_that_were_held_the_one_begins_again_that_is_meant() -> None:
+    """Another thread that was held before Ordain asked something, and whose request came later, lends its words to none."""
+    joke = script_of().on("verb", output(content="At nine. Would you like to hear a joke?"), when=about("library"))
+    async with House(script=script_of(joke, holds("slowly"))) as house:
+        await house.send("please work slowly on the report", mode="agent")
+        other = await house.send("please work slowly on the letter", mode="agent")
+        await house.until("both are at work", lambda: len(house.puppet.held) == 2)
+        assert (await house.say("stop", reply_to=other.message_id)).thread_id == "2"
+        await house.say("When does the library open?")
+        assert (await house.say("stop")).thread_id == "1"
+        again = await house.send("go on")
+        assert house.so_far(again).reason == "attach.resumed"
+        await house.until("the model is at work again", lambda: house.puppet.held == ["please work slowly on the report"])
+        house.puppet.let_go()
+        done = await house.told(again)
+        assert done.thread_id == "1"
+        await house.quiet()
+        lawful(house.ordain)
+
+
 async def test_go_on_begins_nothing_that_goes_on_or_is_another_s() -> None:
     """To work that goes on it is no order, and nobody has another's request served again."""
     script = script_of(holds("slowly"))

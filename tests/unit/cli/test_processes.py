@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ if sys.argv[1] == "beside a thread":
 print({tuple(seen) for seen in each(own.has_seen, Path(), range(ALONE + 1), 2)})
 ended.set()
 """
+
+
+def stands(home: Path, items: Sequence[int]) -> list[int]:
+    """Tells who it is, and comes to no end."""
+    (home / str(os.getpid())).touch()
+    time.sleep(600)
+    return [*items]
 
 
 def has_seen(home: Path, items: Sequence[int]) -> list[list[str]]:
@@ -109,3 +117,43 @@ def test_what_is_wrong_in_a_process_is_told_here(jobs: int) -> None:
 def test_there_is_a_core() -> None:
     """At least the one this runs on."""
     assert processes.cores() >= 1
+
+
+STANDING = """
+import sys, threading
+from pathlib import Path
+from ordain.cli.processes import ALONE, each
+from tests.unit.cli import test_processes as own
+ended = threading.Event()
+if sys.argv[1] == "beside a thread":
+    threading.Thread(target=ended.wait).start()
+[*each(own.stands, Path(sys.argv[2]), range(ALONE + 1), 3)]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing says of a process that it has ended")
+@pytest.mark.parametrize("how", ["alone", "beside a thread"])
+def test_none_outlives_the_process_that_began_it(how: str, tmp_path: Path) -> None:
+    """Where that is killed in the middle the others end, too, whether they are copies of it or not."""
+    began = subprocess.Popen([sys.executable, "-c", STANDING, how, str(tmp_path)])
+    with began:
+        by_then(lambda: len(list(tmp_path.iterdir())) == 3)
+        began.kill()
+    by_then(lambda: not any(is_there(int(found.name)) for found in tmp_path.iterdir()))
+
+
+def by_then(is_so: Callable[[], bool]) -> None:
+    """Wait for it; a minute, and it is not."""
+    ends = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+def is_there(process: int) -> bool:
+    """Whether it runs; one that has ended and that nobody has asked about does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

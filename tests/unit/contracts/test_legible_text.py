@@ -100,6 +100,7 @@ def test_it_reads_back_as_the_text(text: str) -> None:
     assert json.loads(name_text(text)) == text if name_text(text).startswith('"') else name_text(text) == text
 
 
+@example("\u0f52")  # the double of two signs
 @given(TEXTS)
 def test_what_is_shown_is_seen(text: str) -> None:
     """On one line: no control, no separator, nothing of what shows nothing, and only where a picture or a letter needs it a joiner or a way of drawing."""

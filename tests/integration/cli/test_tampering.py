@@ -192,7 +192,10 @@ OF_NOW = {"/api/verbs", "/health", "/metrics", "/models", "/ready", "/schemas", 
 STREAMS = {"/runs/{run}/events", "/sessions/{session}/events"}
 """The same as a journal and a transcript, as they grow."""
 LISTS = ("/runs", "/sessions", "/approvals", "/grants")
-ONE_OF = {"/runs": ("/runs/{run}", "/runs/{run}/journal"), "/sessions": ("/sessions/{session}", "/sessions/{session}/messages")}
+ONE_OF = {
+    "/runs": ("/runs/{run}", "/runs/{run}/journal", "/runs/{run}/tree"),
+    "/sessions": ("/sessions/{session}", "/sessions/{session}/messages"),
+}
 NAMES = {"/runs": "run_id", "/sessions": "sessionId", "/approvals": "approval_id"}
 
 

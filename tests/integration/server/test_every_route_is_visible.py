@@ -164,6 +164,7 @@ async def look(visitor: Visitor) -> None:
     for run in (await visitor.go("GET /runs", all="true"))["runs"]:
         found = await visitor.go("GET /runs/{run}", run=run["run_id"], debug="true")
         await visitor.go("GET /runs/{run}/journal", run=run["run_id"], debug="true")
+        await visitor.go("GET /runs/{run}/tree", run=run["run_id"])
         if found["at_rest"]:
             told = await visitor.go("GET /runs/{run}/events", run=run["run_id"])
             assert "event: rest" in told
@@ -185,8 +186,18 @@ async def test_no_route_passes_on_what_controls(house: House, visitor: Visitor) 
     await remember(visitor)
     await look(visitor)
     await operate(visitor, failed["runId"])
-    for route in ("GET /api/verbs", "GET /verbs", "GET /workflows", "GET /models", "GET /models/cost", "GET /health", "GET /ready"):
+    for route in (
+        "GET /api/verbs",
+        "GET /verbs",
+        "GET /workflows",
+        "GET /cards",
+        "GET /models",
+        "GET /models/cost",
+        "GET /health",
+        "GET /ready",
+    ):
         await visitor.go(route)
+    await visitor.go("GET /cards/{name}", name="general_agent")
     await visitor.go("POST /verbs/reload")
     await visitor.go("GET /tokens")
     await visitor.go("GET /tokens/audit")
@@ -244,7 +255,7 @@ async def operate(visitor: Visitor, run: str) -> None:
 
 async def refused(visitor: Visitor) -> None:
     """A refusal names what it refuses, and does so visibly."""
-    for name in ("run", "approval", "document", "verb_id", "template_id", "session"):
+    for name in ("run", "approval", "document", "verb_id", "template_id", "name", "session"):
         for route in [one for one in visitor.been | {"GET /workflows/{template_id}", "GET /verbs/{verb_id}"} if one.startswith("GET")]:
             if route.endswith(f"{{{name}}}"):
                 await visitor.go(route, 404, **{name: PLACE})

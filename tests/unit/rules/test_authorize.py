@@ -80,7 +80,7 @@ def test_every_call_is_decided(facts: AuthorizeFacts, args: dict[str, Any], foun
 def test_what_a_declaration_raises_is_the_depth_alone(
     facts: AuthorizeFacts, args: dict[str, Any], found: Any, policy: Policy, depth: int, raised: int
 ) -> None:
-    """As deep as it says, and policy, a call is decided as at no depth; deeper than policy has it nothing is allowed (FUT-02)."""
+    """As deep as it says, and policy, a call is decided as at no depth; deeper than policy has it nothing is allowed."""
     deep = msgspec.structs.replace(facts, depth=depth, raised=raised)
     decision = authorize(deep, args, found, policy)
     if depth < min(raised, policy.verbs.max_depth):

@@ -121,7 +121,7 @@ def test_nothing_is_accepted_but_what_all_three_bear(facts: CouncilFacts, chair:
 
 @given(states, parsed(judged), parsed(ruled), policies)
 def test_a_council_never_goes_beyond_its_rounds(facts: CouncilFacts, chair: Any, auditor: Any, policy: Policy) -> None:
-    """B-08: no new round after the last, and one revision a round."""
+    """No new round after the last, and one revision a round."""
     outcome = council(facts, chair, auditor, policy).outcome
     if isinstance(outcome, CouncilGoesOn):
         assert outcome.directive is not CouncilDirective.NEW_ROUND or facts.round < facts.rounds

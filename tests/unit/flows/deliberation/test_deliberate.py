@@ -72,7 +72,7 @@ def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> N
 
 
 def test_a_round_that_is_over_has_no_verdict() -> None:
-    """B-07 "\"No verdict\" = fail too": a chair that takes what is left leaves the auditor none."""
+    """A chair that takes what is left leaves the auditor none."""
     times = {"round_timeout_seconds": 10, "llm_timeout_seconds": 9, "seats_percent": 50}
     played = hold_council(after(5000, heard()), after(4999, chair()), after(50, auditor()), policy=times)
     assert out(played).error == "council_verdict_invalid"
@@ -336,7 +336,7 @@ def test_without_a_verdict_there_is_no_answer(said: Any) -> None:
 
 
 def test_a_judge_is_asked_as_often_as_policy_says() -> None:
-    """Two attempts, each within its own time; then it is late (CNC-03)."""
+    """Two attempts, each within its own time; then it is late."""
     played = hold_council(heard(), after(4000, chair()), after(4000, chair()), policy={"llm_timeout_seconds": 2})
     assert [call.role for call in played.model_calls] == ["Chair", "Chair"]
     assert out(played).error == "council_verdict_invalid"

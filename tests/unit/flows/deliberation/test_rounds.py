@@ -139,7 +139,7 @@ def answers(waves: list[Any], chairs: list[Any], auditors: list[Any]) -> Any:
 )
 @settings(max_examples=60, deadline=None)
 def test_rounds_mean_what_their_words_say(rounds: int, heard: list[Any], judged: list[Any], ruled: list[Any]) -> None:
-    """EXE-15 "branch transitions enforced", CNC-02, B-07, B-08: in every order, whoever fails; and each such journal replays equal."""
+    """EXE-15 "branch transitions enforced": in every order, whoever fails; and each such journal replays equal."""
     expected = Expected(rounds)
     expected.play(heard, judged, ruled)
     played = hold_council(answers(heard, judged, ruled), policy={"max_rounds": rounds})

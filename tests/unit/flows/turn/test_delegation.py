@@ -89,10 +89,7 @@ def test_one_agent_is_delegation_and_its_result_comes_back() -> None:
 
 
 def test_a_verb_that_the_message_names_answers_it_and_no_agent() -> None:
-    """Exactly that verb, with nothing that agents would need; the header says that the agents are not followed.
-
-    B-33 "exactly one → override"
-    """
+    """Exactly that verb, with nothing that agents would need; the header says that the agents are not followed."""
     said = joined(completed(VerbPlanOutput(ok=True, output={"content": "Hello.", "structured": {}})))
     played = turn(history(), said, delegates=("finance_agent",), verb="chat_general")
     assert (out(played).ok, out(played).outcome, out(played).verb) == (True, "direct", "chat_general")

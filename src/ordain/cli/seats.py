@@ -10,12 +10,9 @@ from ordain.cli.output import print_json, print_table
 from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
 from ordain.contracts.council import Seat
-from ordain.errors import NotFound
 from ordain.verbs.council.folder import SEATS
-from ordain.verbs.lint import Linted
 from ordain.verbs.template_lint import WARNING
-from ordain.verbs.yaml_folder import SUFFIXES
-from ordain.verbs.yaml_lint import ToSay, lint_folder, lint_yaml
+from ordain.verbs.yaml_lint import ToSay, lint_named
 
 COLUMNS = ("name", "universe", "temperature", "whose", "what it is for")
 
@@ -43,24 +40,10 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
     """Lint what is named, else the whole folder.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such seat or file.
     """
-    return print_findings(_linted(home_of(data_dir) / SEATS.name, what), strict=strict, as_json=as_json)
-
-
-def _linted(folder: Path, what: Sequence[str]) -> list[Linted]:
-    if not what:
-        files = sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []
-        every = [lint_yaml(SEATS, file, _lint_seat) for file in files]
-        lint_folder(SEATS, folder, every)
-        return every
-    linted: list[Linted] = []
-    for name in what:
-        file = Path(name) if "/" in name or name.endswith(SUFFIXES) else folder / f"{name}.yaml"
-        if not file.exists():
-            raise NotFound(f"there is no seat {name[:128]} of your own", code="unknown_seat")
-        linted.append(lint_yaml(SEATS, file, _lint_seat))
-    return linted
+    linted = lint_named(SEATS, home_of(data_dir) / SEATS.name, what, _lint_seat, unknown="unknown_seat")
+    return print_findings(linted, strict=strict, as_json=as_json)
 
 
 def _lint_seat(seat: Seat) -> Iterator[ToSay]:

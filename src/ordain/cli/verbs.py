@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ordain.cli.catalogued import served_or
 from ordain.cli.connection import connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, print_table, show
@@ -17,7 +18,7 @@ from ordain.errors import Transient
 
 def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool) -> int:
     """Every verb, or those of a pack, of the server that holds the folder, else of the folder."""
-    found = asyncio.run(_verbs(home_of(data_dir), None, pack))
+    found = _verbs(home_of(data_dir), None, pack)
     if as_json:
         print_json(found)
         return OK
@@ -69,7 +70,7 @@ async def _reload(home: Path) -> dict[str, Any]:
 
 def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
     """One verb."""
-    found = asyncio.run(_verbs(home_of(data_dir), verb))
+    found = _verbs(home_of(data_dir), verb)
     if as_json:
         print_json(found)
         return OK
@@ -81,17 +82,17 @@ def print_verb(data_dir: Path | None, verb: str, *, as_json: bool) -> int:
     return OK
 
 
-async def _verbs(home: Path, verb: str | None, pack: str | None = None) -> dict[str, Any]:
-    if await running_server(home) is not None:
-        async with connect(home, drive=False) as connection:
-            path = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
-            return await connection.ask("GET", path, params={} if pack is None else {"pack": pack})
-    from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
-    from ordain.catalogs import build_catalog, build_verbs, own_verbs  # lazy: beside a server none of this is needed
-    from ordain.server.verbs import verb_view, verb_views  # lazy: see above
-    from ordain.settings import load_settings  # lazy: see above
+def _verbs(home: Path, verb: str | None, pack: str | None = None) -> Any:
+    def here() -> Any:
+        from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
+        from ordain.catalogs import build_catalog, build_verbs, own_verbs  # lazy: see above
+        from ordain.server.verbs import verb_view, verb_views  # lazy: see above
+        from ordain.settings import load_settings  # lazy: see above
 
-    settings = load_settings(home=home)
-    registry, problems = build_verbs(settings, own_verbs(settings))
-    catalog = build_catalog(settings, registry, shipped_kinds())
-    return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)
+        settings = load_settings(home=home)
+        registry, problems = build_verbs(settings, own_verbs(settings))
+        catalog = build_catalog(settings, registry, shipped_kinds())
+        return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)
+
+    address = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
+    return served_or(home, address, here, {} if pack is None else {"pack": pack})

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from ordain.catalogs import build_registry
-from ordain.cli.connection import connect, running_server
+from ordain.cli.catalogued import folder_catalog, served_or
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import json_text, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
 from ordain.contracts.agent_verbs import with_agents
-from ordain.errors import NotFound
-from ordain.settings import Settings, load_settings
+from ordain.settings import load_settings
 from ordain.verbs.cards.folder import CARDS
-from ordain.verbs.lint import Linted
-from ordain.verbs.workflow.folder import WORKFLOWS, shipped_workflows
-from ordain.verbs.workflow.lint import lint_template, lint_workflow
-from ordain.verbs.yaml_folder import SUFFIXES
-from ordain.verbs.yaml_lint import lint_folder
+from ordain.verbs.workflow.folder import WORKFLOWS
+from ordain.verbs.workflow.lint import lint_template
+from ordain.verbs.yaml_lint import lint_named
 
 COLUMNS = ("template", "version", "steps", "not here", "what it does")
 
 
 def print_workflows(data_dir: Path | None, *, as_json: bool) -> int:
     """Every template of the server that holds the folder, else of the folder."""
-    found = asyncio.run(_workflows(home_of(data_dir), None))
+    found = _workflows(home_of(data_dir), None)
     if as_json:
         print_json(found)
         return OK
@@ -43,7 +40,7 @@ def print_workflows(data_dir: Path | None, *, as_json: bool) -> int:
 
 def print_workflow(data_dir: Path | None, template: str, *, as_json: bool) -> int:
     """One template."""
-    found = asyncio.run(_workflows(home_of(data_dir), template))
+    found = _workflows(home_of(data_dir), template)
     if as_json:
         print_json(found)
         return OK
@@ -55,17 +52,12 @@ def print_workflow(data_dir: Path | None, template: str, *, as_json: bool) -> in
     return OK
 
 
-async def _workflows(home: Path, template: str | None) -> dict[str, Any]:
-    if await running_server(home) is not None:
-        async with connect(home, drive=False) as connection:
-            return await connection.ask("GET", "/workflows" if template is None else f"/workflows/{quote(template, safe='')}")
-    from ordain.app import shipped_kinds  # lazy: beside a server none of this is needed
-    from ordain.catalogs import build_catalog  # lazy: see above
-    from ordain.server.workflows import workflow_view, workflow_views  # lazy: see above
+def _workflows(home: Path, template: str | None) -> Any:
+    from ordain.server.workflows import workflow_view, workflow_views  # lazy: beside a server it is not needed
 
-    settings = load_settings(home=home)
-    catalog = build_catalog(settings, build_registry(settings), shipped_kinds())
-    return workflow_views(catalog) if template is None else workflow_view(catalog, template)
+    if template is None:
+        return served_or(home, "/workflows", lambda: workflow_views(folder_catalog(home)))
+    return served_or(home, f"/workflows/{quote(template, safe='')}", lambda: workflow_view(folder_catalog(home), template))
 
 
 def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_json: bool) -> int:
@@ -76,27 +68,7 @@ def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_j
         ConfigurationError: settings or verbs are wrong.
     """
     settings = load_settings(home=home_of(data_dir))
-    return print_findings(_linted(settings, what), strict=strict, as_json=as_json)
-
-
-def _linted(settings: Settings, what: Sequence[str]) -> list[Linted]:
-    folder, cards = settings.home / WORKFLOWS.name, CARDS.of(settings.home / CARDS.name)
-    verbs = with_agents(build_registry(settings).specs, cards.values())
-    if not what:
-        found = sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []
-        every = [lint_workflow(file, verbs, settings.workflows.verbs) for file in found]
-        lint_folder(WORKFLOWS, folder, every)
-        return every
-    linted: list[Linted] = []
-    for name in what:
-        file = Path(name) if "/" in name or name.endswith(SUFFIXES) else folder / f"{name}.yaml"
-        if not file.exists() and name in shipped_workflows():
-            one = Linted(f"shipped: {name}")
-            for found in lint_template(shipped_workflows()[name], verbs, settings.workflows.verbs):
-                one.add(*found)
-        elif not file.exists():
-            raise NotFound(f"there is no workflow {name[:128]}", code="unknown_template")
-        else:
-            one = lint_workflow(file, verbs, settings.workflows.verbs)
-        linted.append(one)
-    return linted
+    verbs = with_agents(build_registry(settings).specs, CARDS.of(settings.home / CARDS.name).values())
+    more = partial(lint_template, verbs=verbs, settings=settings.workflows.verbs)
+    linted = lint_named(WORKFLOWS, settings.home / WORKFLOWS.name, what, more, unknown="unknown_template")
+    return print_findings(linted, strict=strict, as_json=as_json)

@@ -79,6 +79,10 @@ class YamlFolder(Generic[M]):
             del own[name]
         return {**others, **{name: one for name, (one, _) in own.items()}}
 
+    def files(self, folder: Path) -> list[Path]:
+        """What is looked at in a folder, in the order of names; it need not exist."""
+        return sorted(entry for entry in folder.iterdir() if entry.name.endswith(SUFFIXES)) if folder.is_dir() else []
+
     def taken(self, name: str, what: str) -> str:
         """That a name is another's; ``what`` says whose."""
         return f"{name} is {'an' if what[0] in 'aeiou' else 'a'} {what} {self.noun}: give it another {self.key}"

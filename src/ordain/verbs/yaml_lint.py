@@ -1,4 +1,4 @@
-"""Lint of one file of a ``YamlFolder``: every problem with its line, those that keep it from being loaded first."""
+"""Lint of the files of a ``YamlFolder``: every problem with its line, those that keep one from being loaded first."""
 
 from __future__ import annotations
 
@@ -7,13 +7,40 @@ from pathlib import Path
 from typing import Any
 
 from ordain.contracts.http_call import FieldPath
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, NotFound
 from ordain.verbs.lint import Finding, Linted
 from ordain.verbs.template_lint import ERROR
-from ordain.verbs.yaml_folder import SUFFIX, M, YamlFolder
+from ordain.verbs.yaml_folder import SUFFIX, SUFFIXES, M, YamlFolder
 
 ToSay = tuple[str, FieldPath, str, str]
 """Severity, place, message, and what to do."""
+
+
+def lint_named(
+    folder: YamlFolder[M], path: Path, what: Sequence[str], more: Callable[[M], Iterable[ToSay]], *, unknown: str
+) -> list[Linted]:
+    """Lint what is named, files and names, shipped ones as well; else every file of the folder at ``path``, and whether they go together.
+
+    Raises:
+        NotFound: there is no such file; by code ``unknown``.
+    """
+    if what:
+        return [_lint_one(folder, path, name, more, unknown) for name in what]
+    every = [lint_yaml(folder, file, more) for file in folder.files(path)]
+    lint_folder(folder, path, every)
+    return every
+
+
+def _lint_one(folder: YamlFolder[M], path: Path, name: str, more: Callable[[M], Iterable[ToSay]], unknown: str) -> Linted:
+    file = Path(name) if "/" in name or name.endswith(SUFFIXES) else path / f"{name}{SUFFIX}"
+    if file.exists():
+        return lint_yaml(folder, file, more)
+    if (shipped := folder.shipped().get(name)) is None:
+        raise NotFound(f"there is no {folder.noun} {name[:128]}", code=unknown)
+    linted = Linted(f"shipped: {name}")
+    for found in more(shipped):
+        linted.add(*found)
+    return linted
 
 
 def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[ToSay]]) -> Linted:

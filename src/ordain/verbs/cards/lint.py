@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from fnmatch import fnmatchcase
-from functools import partial
-from pathlib import Path
 
 from ordain.contracts.cards import AgentCard, ToolFirst
 from ordain.verbs.cards.folder import CARDS
-from ordain.verbs.lint import Linted
 from ordain.verbs.template_lint import ERROR, WARNING
-from ordain.verbs.yaml_lint import ToSay, lint_yaml
-
-
-def lint_card_file(path: Path, verbs: Set[str], beside: Mapping[str, AgentCard]) -> Linted:
-    """Everything that is to be said about one file; ``verbs`` are the ids of those of this house, ``beside`` the other cards."""
-    return lint_yaml(CARDS, path, partial(lint_card, verbs=verbs, beside=beside))
+from ordain.verbs.yaml_lint import ToSay
 
 
 def lint_card(card: AgentCard, verbs: Set[str], beside: Mapping[str, AgentCard]) -> Iterator[ToSay]:
-    """What a card leaves to be said that can be loaded by itself."""
+    """What a card leaves to be said that can be loaded by itself; ``verbs`` are the ids of those of this house, ``beside`` the other cards."""
     others = {name: one for name, one in beside.items() if name != card.name}
     for name, (place, what) in CARDS.together({**others, card.name: card}):
         if name == card.name:

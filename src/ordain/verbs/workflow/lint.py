@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ordain.contracts.http_call import FieldPath
 from ordain.contracts.verbs import VerbSpec, properties_of
 from ordain.contracts.workflow import StepCall, WorkflowTemplate, referred
-from ordain.verbs.lint import Linted
 from ordain.verbs.template_lint import ERROR, WARNING
-from ordain.verbs.workflow.folder import WORKFLOWS
-from ordain.verbs.yaml_lint import ToSay, lint_yaml
-
-
-def lint_workflow(path: Path, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Linted:
-    """Everything that is to be said about one file; ``verbs`` are those of this house, ``settings`` its ``[workflows.verbs]``."""
-    return lint_yaml(WORKFLOWS, path, partial(lint_template, verbs=verbs, settings=settings))
+from ordain.verbs.yaml_lint import ToSay
 
 
 def lint_template(template: WorkflowTemplate, verbs: Mapping[str, VerbSpec], settings: Mapping[str, str]) -> Iterator[ToSay]:
-    """What a template leaves to be said that can be loaded."""
+    """What a template leaves to be said that can be loaded; ``verbs`` are those of this house, ``settings`` its ``[workflows.verbs]``."""
     used = {name for call in template.calls for value in call.args.values() if (name := referred(value)) is not None}
     for name in sorted(properties_of(template.input_schema).keys() - used):
         yield WARNING, ("schema", "properties", name), f"no step uses argument {name}", "use it, or take it out"

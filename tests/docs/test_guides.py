@@ -24,7 +24,8 @@ RUN_ID = re.compile(r"\b[0-9a-f]{32}\b")
 VARYING = [
     (RUN_ID, "<id>"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T][0-9:.+Z]+"), "<time>"),
-    (re.compile(r"\b\d+ ms\b"), "<ms>"),
+    (re.compile(r"(?<= · )[0-9a-f]{6}$", re.MULTILINE), "<end of id>"),
+    (re.compile(r"\b(?:\d+ ms|\d+\.\d s)\b"), "<ms>"),
     (re.compile(r"\b\d+\+\d+ tokens"), "<tokens>"),
     (re.compile(r"\bfor \d+ s\b"), "for <s>"),
     (re.compile(r'(at_?ms"?[:=] ?)\d+', re.IGNORECASE), r"\1<time>"),

@@ -9,10 +9,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.cli.chat_lines import LineChat, lines_of, one
+from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
 from ordain.cli.chat_terminal import TerminalChat
 from ordain.cli.connection import connect_served
 from ordain.cli.messenger import Addressed, Messenger, new_session
+from ordain.cli.options import ANEW, Talking
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.screen import Screen, is_terminal, wants_colour
@@ -24,14 +25,11 @@ LAST = "last"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatAsked:
-    """What the command line says; ``words`` are one message, and without them messages are typed or piped."""
+    """What the command line says; ``words`` are one message, and without them messages are typed or piped; ``whole``: headers are."""
 
     words: tuple[str, ...] = ()
-    session: str | None = None
-    mode: str = "brain"
-    verbs: tuple[str, ...] = ()
-    user: str | None = None
-    workspace: str = "default"
+    to: Talking = ANEW
+    whole: bool = False
     as_json: bool = False
 
 
@@ -43,7 +41,7 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         NotFound: the last session is asked for and there is none.
         OrdainError: a message was refused, or the server has gone.
     """
-    if asked.mode not in MODES:
+    if asked.to.mode not in MODES:
         raise ConfigurationError(f"the modes are {', '.join(MODES)}", code="usage")
     return asyncio.run(_chat(home_of(data_dir), asked))
 
@@ -55,16 +53,17 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
             logging.NullHandler()
         )  # the screen is the conversation's; what goes wrong in a turn stands in its reply
     async with connect_served(home) as connection:
-        messenger = Messenger(connection, asked.workspace)
-        to = Addressed(session=await _session(messenger, asked.session), user=asked.user or person(), mode=asked.mode, verbs=asked.verbs)
+        messenger, given = Messenger(connection, asked.to.workspace), asked.to
+        to = Addressed(session=await _session(messenger, given.session), user=given.user or person(), mode=given.mode, verbs=given.verb)
         if at_terminal:
-            return await _at_terminal(messenger, to)
+            return await _at_terminal(messenger, to, whole=asked.whole)
+        how = Printed(as_json=asked.as_json, whole=asked.whole)
         messages = one(_text(asked.words)) if asked.words else lines_of(sys.stdin.fileno())
-        return await LineChat(messenger, to, as_json=asked.as_json, commands=not asked.words).run(messages)
+        return await LineChat(messenger, to, how, commands=not asked.words).run(messages)
 
 
-async def _at_terminal(messenger: Messenger, to: Addressed) -> int:
-    talking = TerminalChat(messenger, Screen(sys.stdout.fileno(), colour=wants_colour()), to)
+async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> int:
+    talking = TerminalChat(messenger, Screen(sys.stdout.fileno(), colour=wants_colour()), to, whole=whole)
     try:
         return await talking.run(sys.stdin.fileno())
     finally:

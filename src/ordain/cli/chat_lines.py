@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -20,7 +20,7 @@ from ordain.cli.columns import UNBROKEN
 from ordain.cli.conversation_lines import question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
-from ordain.cli.output import show_reply
+from ordain.cli.output import show_header, show_reply
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
@@ -40,13 +40,21 @@ class Aside(Enum):
     LEAVE = "leave"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """How answers are printed: for programs, or for people with whole headers."""
+
+    as_json: bool = False
+    whole: bool = False
+
+
 class LineChat:
     """Says each message, waits for its answer, and prints it: as text, or as every event on a line of JSON."""
 
-    def __init__(self, messenger: Messenger, to: Addressed, *, as_json: bool, commands: bool = False) -> None:
+    def __init__(self, messenger: Messenger, to: Addressed, how: Printed, *, commands: bool = False) -> None:
         """Into one session; with ``commands`` a line that begins with a slash is one."""
-        self._messenger, self._to, self._json = messenger, to, as_json
-        self._commands, self._request = commands, ""
+        self._messenger, self._to, self._json, self._whole = messenger, to, how.as_json, how.whole
+        self._commands, self._request, self._header = commands, "", ""
         self._approvals, self._awaits = ChatApprovals(messenger), 0
         self._following: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
@@ -156,6 +164,8 @@ class LineChat:
                 self._to = replace(self._to, mode=mode)
             case Command(name=Slash.VERB, words=words) if words:
                 self._to = replace(self._to, verbs=() if words == ("-",) else words)
+            case Command(name=Slash.WHY):
+                self._print_why()
             case Command(name=Slash.APPROVE | Slash.DENY as name, words=words):
                 await self._decide(words, approve=name is Slash.APPROVE)
             case Command(name=name):
@@ -175,6 +185,7 @@ class LineChat:
         self._asked = answer.question is not None or answer.approval is not None
         self._awaits = answer.session_seq if answer.approval is not None else 0 if answer.session_seq == self._awaits else self._awaits
         self._failed = self._failed or (answer.reply is not None and not answer.reply.ok)
+        self._header = self._header if answer.reply is None else answer.reply.header
         if not self._json:
             await self._print(answer)
             return
@@ -191,13 +202,27 @@ class LineChat:
             ]
             print("\n".join(map(cleaned, lines)), end="\n\n", flush=True)
         elif answer.reply is not None:
-            show_reply(answer.reply.header, answer.reply.narrative)
+            show_reply(answer.reply.header, answer.reply.narrative, whole=self._whole)
         elif answer.question is not None:
             asked = answer.question
             options = [OptionView(key=option.key, label=option.label) for option in asked.options]
             print(
                 "\n".join(line.text for line in question_lines(asked.text, asked.expected_type, options, UNBROKEN)), end="\n\n", flush=True
             )
+
+    def _print_why(self) -> None:
+        """The whole header of the last reply.
+
+        Raises:
+            InvalidRequest: there was none yet.
+        """
+        if not self._header:
+            raise InvalidRequest("there is no reply yet to ask after", code="unclear_command")
+        if self._json:
+            self._print_json({"event": "why", "header": self._header})
+        else:
+            show_header(self._header)
+            print(flush=True)
 
     def _print_threads(self, session: dict[str, Any]) -> None:
         if self._json:

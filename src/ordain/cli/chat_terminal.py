@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from ordain.cli.chat_approvals import ChatApprovals
-from ordain.cli.conversation_lines import EMPTY, WITHIN, answer_lines, event_lines, live_lines, notice, thread_lines
+from ordain.cli.conversation_lines import EMPTY, WITHIN, answer_lines, event_lines, header_lines, live_lines, notice, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.line_editor import EnteredLine, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
+from ordain.cli.output import people_read
 from ordain.cli.screen import BOLD, CYAN, Screen, ScreenLine, keys_as_typed
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
@@ -45,8 +46,9 @@ DURABLE = (MessageEvent, QuestionEvent, ApprovalEvent, ReplyEvent, SaidEvent, Su
 class TerminalChat:
     """One conversation at a terminal, until the user leaves."""
 
-    def __init__(self, messenger: Messenger, screen: Screen, to: Addressed) -> None:
-        """Into the session that ``to`` names, which need not exist yet."""
+    def __init__(self, messenger: Messenger, screen: Screen, to: Addressed, *, whole: bool = False) -> None:
+        """Into the session that ``to`` names, which need not exist yet; headers are ``whole``, or on one line where that says it."""
+        self._whole, self._header = whole, ""
         self._messenger, self._screen, self._to = messenger, screen, to
         self._talk, self._editor = Talk(), LineEditor()
         self._approvals = ChatApprovals(messenger)
@@ -229,9 +231,11 @@ class TerminalChat:
             return
         several = len(self._talk.turns) > 1
         turn = self._talk.take(event)
+        if isinstance(event, ReplyEvent):
+            self._header = event.header
         if isinstance(event, DURABLE) and show:
             mine = event.message_id in self._mine
-            self._said += event_lines(event, turn, self._screen.columns, mine=mine, several=several)
+            self._said += event_lines(event, turn, self._screen.columns, mine=mine, several=several, whole=self._whole)
         if isinstance(event, ApprovalEvent) and show:
             self._spawn(self._exact, event.approval)
         if isinstance(event, DURABLE):
@@ -265,10 +269,10 @@ class TerminalChat:
                 self._send(STATUS, anchor)
             case Slash.APPROVE | Slash.DENY:
                 self._spawn(self._decide, command.words, approve=command.name is Slash.APPROVE)
-            case Slash.RETRY if self._request:
-                self._send(self._request)
+            case Slash.WHY:
+                self._why()
             case Slash.RETRY:
-                self._say(notice("there is no request to send again"))
+                self._retry()
             case Slash.MODE:
                 self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
                 self._say(notice(f"mode {self._to.mode}"))
@@ -284,6 +288,16 @@ class TerminalChat:
                 self._say(*(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
             case Slash.QUIT:
                 self._left.set()
+
+    def _why(self) -> None:
+        told = header_lines(people_read(self._header, whole=True)) if self._header else [notice("there is no reply yet to ask after")]
+        self._say(*told, EMPTY)
+
+    def _retry(self) -> None:
+        if self._request:
+            self._send(self._request)
+        else:
+            self._say(notice("there is no request to send again"))
 
     def _verbs(self, words: Sequence[str]) -> None:
         if words:

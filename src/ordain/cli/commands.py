@@ -21,7 +21,7 @@ from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
 from ordain.cli.commands_workflows import workflows
 from ordain.cli.exit_codes import USAGE
-from ordain.cli.options import DEFAULTS, ONE_RUN, CommonOptions, Everything, WhyOption, WorkspaceOption
+from ordain.cli.options import ANEW, DEFAULTS, ONE_RUN, CommonOptions, Everything, Talking, VerboseOption, WhyOption, WorkspaceOption
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
 
@@ -81,29 +81,27 @@ def serve(
 
 
 @tree.command
-def plan(file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, options: CommonOptions = DEFAULTS) -> int:
+def plan(
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)], /, *, verbose: VerboseOption = False, options: CommonOptions = DEFAULTS
+) -> int:
     """Work on the planning request in FILE (- for stdin): on the server that holds the data folder, else in this process."""
     from ordain.cli.runs import plan_file  # lazy: HTTP and everything behind it
 
-    return plan_file(options.data_dir, file, as_json=options.as_json)
+    return plan_file(options.data_dir, file, whole=verbose, as_json=options.as_json)
 
 
 @tree.command
 def chat(
     *message: Annotated[str, Parameter(help="One message; without it they are typed, or piped in, one a line.")],
-    session: Annotated[str | None, Parameter(help="Go on with this one; `last` is the one used last. Else a fresh one begins.")] = None,
-    mode: Annotated[str, Parameter(help="brain, agent or council.")] = "brain",
-    verb: Annotated[tuple[str, ...], Parameter(negative=(), help="One serves each turn; several are all that it may use.")] = (),
-    user: Annotated[str | None, Parameter(help="Who speaks; else the system's user.")] = None,
-    workspace: WorkspaceOption = "default",
+    talking: Talking = ANEW,
+    verbose: VerboseOption = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Talk: on the server that holds the data folder, else in this process. Exit code 1: an answer was not ok, or a question stays open."""
     from ordain.cli.chat import ChatAsked  # lazy: HTTP and everything behind it
     from ordain.cli.chat import chat as talk
 
-    asked = ChatAsked(words=message, session=session, mode=mode, verbs=verb, user=user, workspace=workspace, as_json=options.as_json)
-    return talk(options.data_dir, asked)
+    return talk(options.data_dir, ChatAsked(words=message, to=talking, whole=verbose, as_json=options.as_json))
 
 
 @tree.command

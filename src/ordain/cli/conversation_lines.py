@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordain.cli.columns import clipped
-from ordain.cli.output import HEADER_INDENT, marked_lines
+from ordain.cli.output import HEADER_INDENT, marked_lines, people_read
 from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, ScreenLine
 from ordain.cli.talk import Turn
 from ordain.contracts.conversation import MessageAnswer
@@ -24,6 +24,7 @@ from ordain.contracts.events import (
     SessionEvent,
     SummaryEvent,
 )
+from ordain.rules.brief import at_work
 from ordain.rules.header import MARKS
 from ordain.rules.plain_reply import cleaned
 
@@ -69,13 +70,15 @@ def question_lines(text: str, expected: str, options: Sequence[OptionView], colu
     return [ScreenLine(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
 
 
-def event_lines(event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool) -> list[ScreenLine]:
-    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here."""
+def event_lines(
+    event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool, whole: bool = False
+) -> list[ScreenLine]:
+    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here, ``whole`` how headers are."""
     about = [ScreenLine(text=f"re {one_line(turn.text)}", style=CYAN)] if turn is not None and turn.text and (several or turn.named) else []
     match event:
         case ReplyEvent(header=header, narrative=narrative):
             below = [EMPTY, *words(narrative, columns)] if cleaned(narrative).strip() else []
-            return [*about, *header_lines(header), *below, EMPTY]
+            return [*about, *header_lines(people_read(header, whole=whole)), *below, EMPTY]
         case QuestionEvent():
             return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
         case ApprovalEvent(text=text, approval=approval, tier=tier):
@@ -128,7 +131,7 @@ def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: 
     showing = next((turn for turn, _ in reversed(working) if turn.header), None)
     if showing is None:
         return status
-    header, room = header_lines(showing.header), rows - len(status) - 1
+    header, room = header_lines(at_work(showing.header)), rows - len(status) - 1
     if len(header) > room // 2:
         header = [header[0], *header[len(header) - max(1, room // 2) + 1 :]]
     said = words(showing.shows[-rows * columns :], columns)[-max(1, room - len(header)) :] if showing.shows else []

@@ -20,7 +20,23 @@ class CommonOptions:
 
 DEFAULTS = CommonOptions()
 WorkspaceOption = Annotated[str, Parameter(help="The workspace.")]
+VerboseOption = Annotated[bool, Parameter(name="--verbose", negative=(), help="Show every header whole, not on one line.")]
 WhyOption = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Talking:
+    """Into which session, as whom, and how what is said is to be carried out."""
+
+    session: Annotated[str | None, Parameter(help="Go on with this one; `last` is the one used last. Else a fresh one begins.")] = None
+    mode: Annotated[str, Parameter(help="brain, agent or council.")] = "brain"
+    verb: Annotated[tuple[str, ...], Parameter(negative=(), help="One serves each turn; several are all that it may use.")] = ()
+    user: Annotated[str | None, Parameter(help="Who speaks; else the system's user.")] = None
+    workspace: WorkspaceOption = "default"
+
+
+ANEW = Talking()
 
 
 @Parameter(name="*")

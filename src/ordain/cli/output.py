@@ -10,6 +10,7 @@ from typing import Any
 
 from ordain.cli.columns import UNBROKEN, wrapped
 from ordain.contracts.legible_text import legible_json, pieces
+from ordain.rules.brief import brief_line, in_words, needs_all
 from ordain.rules.plain_reply import QUOTE, cleaned
 
 CELL = 300
@@ -35,9 +36,19 @@ def show(text: str) -> None:
     print(cleaned(text))
 
 
-def show_header(header: str) -> None:
+def people_read(header: str, *, whole: bool = False) -> str:
+    """A header as people are shown it: one line, and all of it, its reasons in words, where that is asked for or one line would not be the truth."""
+    if not whole and not needs_all(header):
+        return brief_line(header)
+    from ordain.cli.reason_words import meanings  # lazy: every rule there is
+
+    return in_words(header, meanings())
+
+
+def show_header(header: str, *, whole: bool = True) -> None:
     """A header, as code wrote it."""
-    print("\n".join(part for line in cleaned(header).split("\n") for part in broken(line, terminal_columns(), HEADER_INDENT)))
+    shown = cleaned(people_read(header, whole=whole))
+    print("\n".join(part for line in shown.split("\n") for part in broken(line, terminal_columns(), HEADER_INDENT)))
 
 
 def show_foreign(text: str) -> None:
@@ -51,9 +62,9 @@ def show_words(text: str) -> None:
     print("\n".join(marked_lines(text, terminal_columns())))
 
 
-def show_reply(header: str, narrative: str) -> None:
+def show_reply(header: str, narrative: str, *, whole: bool = False) -> None:
     """A reply: its header, and behind their mark the words below it."""
-    show_header(header)
+    show_header(header, whole=whole)
     if cleaned(narrative).strip():
         show_foreign(narrative.strip("\n"))
     print(flush=True)
@@ -88,9 +99,9 @@ def cell_text(text: str) -> str:
     return shown if len(text) <= CELL else f"{shown}… ({len(text)} characters)"
 
 
-def print_answer(response: Mapping[str, Any]) -> None:
+def print_answer(response: Mapping[str, Any], *, whole: bool) -> None:
     """A planner response: header first, then the answer or the error."""
-    show_header(response["header"])
+    show_header(response["header"], whole=whole)
     if error := response.get("error"):
         show_foreign(f"error: {error['code']}: {error['message']}")
     if response.get("final_answer"):

@@ -6,11 +6,11 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import repeat
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
@@ -23,6 +23,8 @@ T = TypeVar("T")
 S = TypeVar("S")
 PIECE = 256
 """What a process is given at once; it opens the folder for that."""
+AHEAD = 4
+"""So many pieces for each process are handed out or found at a time: what is to be done may be much, and what is found as well."""
 ALONE = 1_024
 """So many are read in this process: another may take a second to begin."""
 
@@ -44,11 +46,15 @@ def each(work: Callable[[Path, Sequence[S]], Sequence[T]], home: Path, items: Se
             yield from work(home, piece)
         return
     with ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=_beginning(), initializer=_end_with_parent) as pool:
-        with _uninterrupted():
-            every = pool.map(work, repeat(home), pieces)  # all processes begin here
+        under_way = deque[Future[Sequence[T]]]()
         try:
-            for found in every:
-                yield from found
+            for piece in pieces:
+                with _uninterrupted():
+                    under_way.append(pool.submit(work, home, piece))  # which may begin a process
+                if len(under_way) > AHEAD * jobs:
+                    yield from under_way.popleft().result()
+            while under_way:
+                yield from under_way.popleft().result()
         except BrokenProcessPool as error:
             raise StorageUnavailable("a process of the replay was killed; --jobs 1 needs least memory", code="killed") from error
         finally:

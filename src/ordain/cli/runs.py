@@ -18,8 +18,8 @@ from ordain.errors import ConfigurationError
 REST_WAIT_S = 300
 
 
-def plan_file(data_dir: Path | None, file: str, *, as_json: bool) -> int:
-    """Send a planning request and print what became of it.
+def plan_file(data_dir: Path | None, file: str, *, whole: bool, as_json: bool) -> int:
+    """Send a planning request and print what became of it, with its header on one line where that says it, or ``whole``.
 
     Raises:
         ConfigurationError: the file cannot be read.
@@ -33,7 +33,7 @@ def plan_file(data_dir: Path | None, file: str, *, as_json: bool) -> int:
     if as_json:
         print_json(response)
     else:
-        print_answer(response)
+        print_answer(response, whole=whole)
     return OK if response["status"] == "ok" else FAILED
 
 

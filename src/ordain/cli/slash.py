@@ -20,6 +20,7 @@ class Slash(StrEnum):
     STATUS = "/status"
     APPROVE = "/approve"
     DENY = "/deny"
+    WHY = "/why"
     RETRY = "/retry"
     MODE = "/mode"
     VERB = "/verb"
@@ -34,6 +35,7 @@ ABOUT: Mapping[Slash, tuple[str, str]] = {
     Slash.STATUS: ("", "how it stands: sends “status?”, answered from the journal; the threads where nothing is at work"),
     Slash.APPROVE: ("[ID [WHY ...]]", "say yes to exactly the approval that was shown; without ID to the only one that is open here"),
     Slash.DENY: ("[ID] [WHY ...]", "say no to it"),
+    Slash.WHY: ("", "the whole header of the last reply, its reasons in words"),
     Slash.RETRY: ("", "send the last request again"),
     Slash.MODE: ("[brain|agent|council]", "show or choose the mode of what is sent from here on"),
     Slash.VERB: ("[ID ... | -]", "one verb serves each turn, several are its tools, - names none"),

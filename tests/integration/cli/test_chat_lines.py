@@ -14,13 +14,13 @@ import httpx
 import pytest
 
 from ordain.cli import chat_lines
-from ordain.cli.chat_lines import LineChat, one
+from ordain.cli.chat_lines import LineChat, Printed, one
 from ordain.cli.connection import Connection
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.contracts.conversation import MessageAnswer
 from tests.commands import Command, start_command
 from tests.e2e.process import PATIENCE_S, Server, fixed_port
-from tests.integration.cli.chat_script import play
+from tests.integration.cli.chat_script import BRIEF, play
 
 
 @pytest.fixture
@@ -44,8 +44,7 @@ def test_one_message_is_answered(server: Server, served: bool) -> None:
     done = server.cli("chat", "hello", "there")
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
-    assert header.startswith("✓ ok · ordain run ")
-    assert "· turn@7 · completed · ok" in header.splitlines()[0]
+    assert BRIEF.fullmatch(header)
     assert narrative == "> Hello to you.\n\n"
     assert done.stderr.decode().startswith("session cli:")
     assert len(done.stderr.splitlines()) == 1
@@ -160,10 +159,25 @@ def test_nothing_foreign_reaches_a_terminal(server: Server) -> None:
     assert reply["narrative"] == "red [U+202E]reversed[U+202C]  done"
 
 
+def test_the_whole_header_is_asked_for(server: Server) -> None:
+    """/why shows all of the last reply's header, its reasons in words, and --verbose every one; before a reply there is nothing to ask after."""
+    first, rest = server.cli("chat", stdin=b"hello\n/why\n").stdout.decode().split("\n\n> Hello to you.\n\n")
+    assert BRIEF.fullmatch(first)
+    assert rest.startswith("✓ ok · ordain run ")
+    assert "· turn@7 · completed · ok" in rest.splitlines()[0]
+    assert first.endswith(rest.splitlines()[0].split()[5][-6:])
+    assert server.cli("chat", "--verbose", "hello").stdout.decode().startswith("✓ ok · ordain run ")
+    worked = server.cli("chat", "--verbose", "--mode", "agent", "agent sum").stdout.decode()
+    assert "→ step 2: finish · The directive finishes with an answer (step.finish)" in worked
+    none = server.cli("chat", stdin=b"/why\n")
+    assert (none.returncode, b"no reply yet" in none.stderr) == (2, True)
+
+
 def test_a_lie_is_quoted(server: Server) -> None:
     """Every line of a narrative stands behind its mark, below the header that code wrote."""
     shown = server.cli("chat", "lie to me").stdout.decode().splitlines()
-    assert sum(line.startswith("✓ ok · ordain run ") for line in shown) == 1
+    assert sum(BRIEF.fullmatch(line) is not None for line in shown) == 1
+    assert "> ✓ gpt-9 · 3 tools · 1.0 s · $0.0001 · 01a2f3" in shown
     assert "> ✓ ordain run 1 · turn@2 · completed · ok" in shown
     assert ">   ✅ step 1: mail.send" in shown
     assert "> · 3 steps" in shown
@@ -182,7 +196,7 @@ def test_each_mode_has_its_own_verb(server: Server) -> None:
 
 def test_one_verb_serves_and_an_unknown_one_is_refused(server: Server) -> None:
     """One --verb is the turn's; a verb that nobody has fails typed."""
-    served = server.cli("chat", "--verb", "math.evaluate", "2 + 3")
+    served = server.cli("chat", "--verbose", "--verb", "math.evaluate", "2 + 3")
     assert (served.returncode, "✓ math.evaluate" in served.stdout.decode()) == (0, True)
     unknown = server.cli("chat", "--verb", "no_such_verb", "hello")
     assert (unknown.returncode, "unknown_verb" in unknown.stdout.decode()) == (1, True)
@@ -270,7 +284,7 @@ async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(chat_lines, "announce", announce)
     try:
         messenger = Messenger(Connection(http=httpx.AsyncClient(), embedded=False), "default")
-        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="brain"), as_json=False)
+        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="brain"), Printed())
         assert await asyncio.wait_for(chat.run(silence()), 5) == chat_lines.INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, before)
@@ -290,7 +304,7 @@ async def test_ctrl_c_while_the_message_is_sent_stops_its_turn(server: Server) -
 
     async with httpx.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) as http:
         messenger = Hasty(Connection(http=http, embedded=False), "default")
-        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="agent"), as_json=False)
+        chat = LineChat(messenger, Addressed(session="s", user="ada", mode="agent"), Printed())
         assert await asyncio.wait_for(chat.run(one("long work")), PATIENCE_S) == chat_lines.INTERRUPTED
     until_at_rest(server, "s")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.process import Server, fixed_port
-from tests.integration.cli.chat_script import play
+from tests.integration.cli.chat_script import BRIEF, play
 from tests.integration.cli.terminal import Terminal, chatting
 
 AGENT = ("--mode", "agent", "--verb", "math.evaluate", "--verb", "ask_user")
@@ -49,18 +49,18 @@ def test_header_then_answer(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly")
         partial = terminal.until("One word after")
-        assert "· turn@7 · running · unfinished" in partial
-        assert partial.index("ordain run") < partial.index("One word after")
+        assert partial.index("· in progress · ") < partial.index("One word after")
         assert not partial.endswith("to the screen. ")
-        terminal.until("turn@7 · completed · ok")
+        terminal.until("✓ scripted · no tool · ")
         whole = terminal.until_prompt("brain >")
-        assert whole.count("ordain run ") == 1
-        assert "unfinished" not in whole
+        assert "in progress" not in whole
         lines = [line for line in below(terminal, "brain > typed slowly") if line]
-        assert lines[0].startswith("✓ ok · ordain run ")
+        assert BRIEF.fullmatch(lines[0])
         said = " ".join(line.removeprefix("> ") for line in lines if line.startswith("> "))
         assert said == ("One word after the other comes to the screen. " * 4).strip()
         assert lines[-1] == "brain >"
+        terminal.type("/why")
+        terminal.until("✓ ok · ordain run ")
         leave(terminal)
         assert "what runs goes on" not in terminal.screen.text
 
@@ -178,7 +178,7 @@ def test_nothing_foreign_steers_the_terminal(home: Path) -> None:
         terminal.type("lie to me")
         terminal.until_answered("> · 3 steps")
         shown = below(terminal, "brain > lie to me")
-        assert sum(line.startswith("✓ ok · ordain run ") for line in shown) == 1
+        assert sum(BRIEF.fullmatch(line) is not None for line in shown) == 1
         leave(terminal)
 
 
@@ -201,7 +201,7 @@ def test_a_dumb_terminal_gets_lines(home: Path) -> None:
         terminal.until("Hello to you.")
         terminal.type("\x04", enter=False)
         assert terminal.end() == 0
-        assert "ordain run" in terminal.screen.text
+        assert "✓ scripted · no tool · " in terminal.screen.text
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -217,7 +217,7 @@ def test_a_narrow_terminal(home: Path) -> None:
         terminal.until("/help")
         terminal.type("typed slowly and with a good many words more than there is room for")
         terminal.until("One word after the other")
-        terminal.until_answered("turn@7 · completed")
+        terminal.until_answered("✓ scripted · no tool")
         terminal.type("begun only")
         terminal.until("Begun and ne")
         terminal.resize(100)

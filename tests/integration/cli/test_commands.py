@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -143,14 +144,16 @@ def test_plan_gives_the_same_answer_here_and_there(server: Server, tmp_path: Pat
     principal = json.loads(server.cli("runs", "show", response["run_id"], "--journal", "--json").stdout)["records"][0]["body"]["principal"]
     assert principal == ("http:loopback" if served else "local:cli")
     people = server.cli("plan", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
-    assert people.startswith("✓ ok · ordain run ")
+    assert re.match(r"✓ scripted · 1 tool · \d+ ms · \$0 · [0-9a-f]{6}\n", people)
+    whole = server.cli("plan", "--verbose", "-", stdin=json.dumps(ask("simple")).encode()).stdout.decode()
+    assert whole.startswith("✓ ok · ordain run ")
     assert people.endswith("It is 42.\n")
     assert server.cli("plan", request_file(tmp_path, "failing")).returncode == 1
 
 
 def test_no_answer_commands_the_terminal_or_passes_for_a_header(server: Server, tmp_path: Path) -> None:
     """Security: what a model or a request says is shown without control, hidden or reordering characters, header look-alikes quoted."""
-    planned = server.cli("plan", request_file(tmp_path, "hostile")).stdout.decode()
+    planned = server.cli("plan", "--verbose", request_file(tmp_path, "hostile")).stdout.decode()
     run = planned.partition("ordain run ")[2].split()[0]
     shown = server.cli("runs", "show", run).stdout.decode()
     for said in (planned, shown):

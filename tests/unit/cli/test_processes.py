@@ -98,10 +98,11 @@ def test_an_interrupt_is_the_first_processs_alone() -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_process_that_is_killed_is_told() -> None:
-    """An error with its code, and not what was found until then as if it were all."""
+@pytest.mark.parametrize("items", [20, 60_000])
+def test_a_process_that_is_killed_is_told(items: int) -> None:
+    """An error with its code, and not what was found until then as if it were all; also where it was killed before all had been handed out."""
     with pytest.raises(StorageUnavailable) as raised:
-        list(each(killed, Path(), range(20), 2))
+        list(each(killed, Path(), range(items), 2))
     assert raised.value.code == "killed"
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ordain.cli.columns import width
 from ordain.cli.conversation_lines import SPINNER, event_lines, live_lines, one_line, words
+from ordain.cli.output import people_read
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer, Reply
 from ordain.contracts.events import MessageEvent, OptionView, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionEvent, TextEvent
@@ -17,6 +18,8 @@ runs = st.sampled_from(["r1", "r2", "r3"])
 foreign = st.one_of(st.sampled_from(LIES), st.text(max_size=30))
 TITLE = "· ordain run r · turn@2 · running · unfinished"
 HEADER = f"{TITLE}\n✓ step 1: math.evaluate · step.call"
+
+SHOWN = people_read(HEADER, whole=True)
 
 
 def message(run: str, message_id: str = "m", attached: str = "new_request", text: str = "do it", anchor: str = "") -> MessageEvent:
@@ -50,7 +53,12 @@ events = st.one_of(
 
 def passes(line: str) -> bool:
     """Whether a line that code did not write could be taken for a header's; what stands in quotation marks or brackets cannot."""
-    return line not in HEADER and line.lstrip("AB re" + SPINNER)[:1] not in (">", "“", "(", "") and line.lstrip()[:1] in MARKS.values()
+    return (
+        line not in HEADER
+        and line not in SHOWN
+        and line.lstrip("AB re" + SPINNER)[:1] not in (">", "“", "(", "")
+        and line.lstrip()[:1] in MARKS.values()
+    )
 
 
 @given(st.lists(events, max_size=20), st.integers(20, 100), st.integers(6, 40))

@@ -1,0 +1,125 @@
+"""The header on one line, and which headers are more than one line can say (RTE-12). Pure.
+
+Both are made of a header as it was rendered and recorded, whichever build did: nothing is asked again, and nothing is left out of the record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from ordain.contracts.verdict import RunVerdict
+from ordain.rules.header import IN_PROGRESS, MARKS
+
+SHORT_ID = 6
+"""Characters of a run's id that are shown: its last ones, which chance made. The first ones are the same for hours."""
+MODELS_SHOWN = 2
+OFFLINE = "offline"
+"""The provider of code that answers where no model is: it has no tokens, and costs nothing."""
+FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
+"""Reasons of what took the place of something else: whoever sees the answer sees that as well."""
+
+_TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) ·.*")
+_TOTALS = re.compile(
+    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), \d+\+\d+ tokens(?: \(estimated\))?, "
+    r"\$(?P<usd>[\d.]+)(?: \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
+)
+_MODEL = re.compile(r'"[^"]*?\((?P<provider>[^":]*): (?P<model>[^"]*)\)"')
+_MODELS = f"{MARKS['info']} models: "
+_REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.MULTILINE)
+
+
+class Brief(Struct, frozen=True, gc=False, kw_only=True):
+    """What a header comes to. Time in milliseconds; ``usd`` in dollars as rendered, "" where nothing was asked that could cost any."""
+
+    mark: str
+    verdict: str
+    models: tuple[str, ...]
+    calls: int
+    ms: int
+    usd: str
+    run: str
+
+
+def read_brief(header: str) -> Brief | None:
+    """What a rendered header comes to; None for a text that is none."""
+    lines = header.split("\n")
+    title = _TITLE.fullmatch(lines[0])
+    totals = next((found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None)
+    if title is None or totals is None:
+        return None
+    asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
+    costs = int(totals["asked"]) > 0 and any(provider != OFFLINE for provider, _ in asked)
+    return Brief(
+        mark=title["mark"],
+        verdict=title["verdict"] or ("" if title["status"] == "completed" else title["status"]),
+        models=tuple(dict.fromkeys(OFFLINE if provider == OFFLINE else model for provider, model in asked)),
+        calls=int(totals["calls"]),
+        ms=int(totals["ms"]),
+        usd=totals["usd"] if costs else "",
+        run=title["run"],
+    )
+
+
+def brief_line(header: str) -> str:
+    """A rendered header on one line: verdict, models, tools, time, cost and the end of the run's id. Its first line where it is of a form that nobody knows."""
+    brief = read_brief(header)
+    if brief is None:
+        return header.partition("\n")[0]
+    told = "" if brief.verdict == RunVerdict.OK else brief.verdict
+    shown = brief.models[:MODELS_SHOWN]
+    more = f"{len(brief.models) - len(shown)} more" if len(brief.models) > len(shown) else ""
+    models = ", ".join(filter(None, (*shown, more))) or "no model"
+    tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool"
+    parts = (told, models, tools, _time(brief.ms), _dollars(brief.usd), brief.run[-SHORT_ID:])
+    return f"{brief.mark} {' · '.join(filter(None, parts))}"
+
+
+def needs_all(header: str) -> bool:
+    """Whether one line would leave out what everybody has to see: any verdict but ok, anything that failed or that nobody knows of, any falling back."""
+    brief = read_brief(header)
+    if brief is None or brief.verdict not in (RunVerdict.OK, IN_PROGRESS, ""):
+        return True
+    bad = (MARKS["fail"], MARKS["unknown"])
+    if any(line.lstrip(" ").startswith(bad) for line in header.split("\n")):
+        return True
+    return any(found["code"].startswith(FELL_BACK) for found in _REASON.finditer(header))
+
+
+def at_work(header: str) -> str:
+    """A header so far, as it is shown while the run goes on: its line, and below it what was done, without what that line says already."""
+    _, *below = header.split("\n")
+    return "\n".join((brief_line(header), *(line for line in below if not line.startswith(_MODELS) and _TOTALS.fullmatch(line) is None)))
+
+
+def in_words(header: str, meanings: Mapping[str, str]) -> str:
+    """A rendered header whose reasons stand in words, each with its code beside it; ``meanings`` by code. Where no model was asked it tells of no tokens."""
+
+    def said(found: re.Match[str]) -> str:
+        meaning = meanings.get(found["code"])
+        return found[0] if meaning is None else f" · {meaning.rstrip('.')} ({found['code']})"
+
+    brief = read_brief(header)
+    if brief is not None and not brief.usd:
+        header = "\n".join(_TOTALS.sub(r"\g<counted>, \g<ms> ms", line) for line in header.split("\n"))
+    return _REASON.sub(said, header)
+
+
+def _time(ms: int) -> str:
+    if ms < 1_000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms // 100 / 10:.1f} s"
+    minutes, seconds = divmod(ms // 1_000, 60)
+    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _dollars(usd: str) -> str:
+    """Money to four places, or to the first that is not zero: what cost something is never shown as nothing."""
+    if not usd:
+        return ""
+    whole, _, rest = usd.partition(".")
+    places = max(4, len(rest) - len(rest.lstrip("0")) + 1) if rest.strip("0") and not int(whole) else 4
+    return "$0" if not int(whole) and not rest.strip("0") else f"${whole}.{rest[:places]}"

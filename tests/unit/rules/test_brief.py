@@ -1,0 +1,146 @@
+"""Laws of the header on one line: it says what the whole one says, and never stands alone where something went wrong."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.cli.reason_words import meanings
+from ordain.rules.acts import Act, ActEnd
+from ordain.rules.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief
+from ordain.rules.fallback import FallbackReason
+from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
+from ordain.rules.recourse import RecourseReason
+from tests.unit.rules.test_header import headers, lines, text
+
+RUN = "01a218e25968ad9b501d2a4aa3ae3473"
+DONE = HeaderFacts(
+    run=RUN,
+    flow="turn@7",
+    status="completed",
+    reason="ok",
+    models=("worker (openai: gpt-x)",),
+    notices=(),
+    lines=(),
+    steps=2,
+    model_calls=3,
+    verb_calls=2,
+    tokens_in=400,
+    tokens_out=20,
+    estimated=False,
+    usd_micros=312,
+    duration_ms=1_742,
+    judged=True,
+    answered=True,
+    acts=(Act(verb="math.evaluate", call="c", end=ActEnd.DONE, run=RUN),),
+)
+
+
+def header(**changes: object) -> str:
+    """What a run of this build leaves, with these facts otherwise."""
+    return render_header(with_verdict(msgspec.structs.replace(DONE, **changes)))
+
+
+def test_one_line_says_it() -> None:
+    """Verdict, model, tools, time, cost and the end of the run's id."""
+    assert brief_line(header()) == "✓ gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"
+    assert not needs_all(header())
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"verb_calls": 0, "acts": ()}, "✓ gpt-x · no tool · 1.7 s · $0.0003 · ae3473"),
+        ({"verb_calls": 1, "duration_ms": 12}, "✓ gpt-x · 1 tool · 12 ms · $0.0003 · ae3473"),
+        ({"duration_ms": 59_999}, "✓ gpt-x · 2 tools · 59.9 s · $0.0003 · ae3473"),
+        ({"duration_ms": 60_000}, "✓ gpt-x · 2 tools · 1 min 0 s · $0.0003 · ae3473"),
+        ({"duration_ms": 7_380_000}, "✓ gpt-x · 2 tools · 2 h 3 min · $0.0003 · ae3473"),
+        ({"usd_micros": 0}, "✓ gpt-x · 2 tools · 1.7 s · $0 · ae3473"),
+        ({"usd_micros": 3}, "✓ gpt-x · 2 tools · 1.7 s · $0.000003 · ae3473"),
+        ({"usd_micros": 12_345_678}, "✓ gpt-x · 2 tools · 1.7 s · $12.3456 · ae3473"),
+        ({"usd_micros": 2_000_001}, "✓ gpt-x · 2 tools · 1.7 s · $2.0000 · ae3473"),
+        ({"models": ("a (p: x)", "b (p: y)", "c (p: x)")}, "✓ x, y · 2 tools · 1.7 s · $0.0003 · ae3473"),
+        ({"models": ("a (p: x)", "b (p: y)", "c (p: z)", "d (p: v)")}, "✓ x, y, 2 more · 2 tools · 1.7 s · $0.0003 · ae3473"),
+        ({"models": (), "model_calls": 0, "usd_micros": 0}, "✓ no model · 2 tools · 1.7 s · ae3473"),
+        ({"models": ("default (offline: offline)",), "usd_micros": 0}, "✓ offline · 2 tools · 1.7 s · ae3473"),
+        ({"reserved_usd_micros": 7, "reserved_tokens": 9}, "✓ gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"),
+        ({"status": "running", "reason": "unfinished"}, "· in progress · gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"),
+        (
+            {"status": "failed", "reason": "timed_out", "answered": False, "acts": (), "verb_calls": 0},
+            "✗ nothing done · gpt-x · no tool · 1.7 s · $0.0003 · ae3473",
+        ),
+        ({"judged": False}, "✓ gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"),
+        ({"judged": False, "status": "failed", "reason": "budget"}, "✗ failed · gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"),
+    ],
+)
+def test_each_part_of_the_line(changes: dict[str, object], line: str) -> None:
+    """What cost something is never shown as nothing, what could cost nothing shows no money, and a verdict that is not ok stands in words."""
+    assert brief_line(header(**changes)) == line
+
+
+@given(headers, text)
+def test_the_line_says_what_the_header_says(facts: HeaderFacts, model: str) -> None:
+    """Whatever foreign text stands in a header, its line has the counts, the time and the money that code wrote."""
+    facts = msgspec.structs.replace(facts, run=RUN, flow="turn@7", status="completed", models=(*facts.models, f"w (p: {model})"))
+    brief = read_brief(render_header(facts))
+    assert brief is not None
+    assert (brief.run, brief.calls, brief.ms, brief.mark) == (RUN, facts.verb_calls, facts.duration_ms, "✓")
+    assert brief.usd in ("", f"{facts.usd_micros // 1_000_000}.{facts.usd_micros % 1_000_000:06d}")
+
+
+@given(headers)
+def test_it_is_one_line(facts: HeaderFacts) -> None:
+    """Of any header, also of one that nobody can read, one line comes, which begins with a mark of the header's."""
+    line = brief_line(render_header(facts))
+    assert len(line.splitlines()) == 1
+    assert line[0] in MARKS.values()
+
+
+@given(headers, lines, st.sampled_from(["fail", "unknown"]))
+def test_what_failed_is_not_left_out(facts: HeaderFacts, line: HeaderLine, mark: str) -> None:
+    """Where any call failed or nobody knows of it, and where the verdict is not ok, one line is not enough."""
+    facts = msgspec.structs.replace(facts, run=RUN, flow="turn@7", lines=(*facts.lines, msgspec.structs.replace(line, mark=mark)))
+    assert needs_all(render_header(facts))
+    assert needs_all(header(status="failed", reason="nothing_done"))
+
+
+@pytest.mark.parametrize("reason", [*FallbackReason, *RecourseReason])
+def test_falling_back_is_not_left_out(reason: str) -> None:
+    """B-28 "each attempt carries a reason code and shows in metadata/header": what took another's place is seen without asking."""
+    told = header(lines=(HeaderLine(mark="info", what="step 1", reason=reason),))
+    assert needs_all(told)
+    assert f"({reason})" in in_words(told, meanings())
+
+
+@given(headers, text)
+def test_words_stand_beside_their_codes(facts: HeaderFacts, words: str) -> None:
+    """In words a header loses none of its lines and gains none, and what is quoted stays as it is."""
+    quoting = HeaderLine(mark="info", what="path direct", reason="route.of_mode", excerpt=words)
+    rendered = render_header(msgspec.structs.replace(facts, lines=(*facts.lines, quoting)))
+    told = in_words(rendered, meanings())
+    assert told.count("\n") == rendered.count("\n")
+    before, after = rendered.split("\n")[-2], told.split("\n")[-2]
+    meaning = meanings()["route.of_mode"].rstrip(".")
+    assert after == before.replace(" · route.of_mode", f" · {meaning} (route.of_mode)", 1)
+
+
+def test_offline_has_no_tokens() -> None:
+    """Where code answers because no model is set up, no tokens and no dollars are told; with a model they are."""
+    told = in_words(header(models=(f"default ({OFFLINE}: {OFFLINE})",), usd_micros=0), {})
+    assert told.endswith("· 2 steps, 3 model calls, 2 verb calls, 1742 ms")
+    assert "tokens" in in_words(header(), {})
+
+
+def test_what_is_at_work_shows_its_steps() -> None:
+    """While a run goes on: its line, and what was done so far; models and sums stand in the line."""
+    done = HeaderLine(mark="ok", what="math.evaluate")
+    told = at_work(header(status="running", reason="unfinished", lines=(done,)))
+    assert told == "· in progress · gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473\n✓ math.evaluate"
+
+
+def test_every_reason_has_words() -> None:
+    """The words of a code are its own rule's."""
+    assert meanings()[FallbackReason.RETRY] == FallbackReason.RETRY.meaning
+    assert all(meaning.strip() for meaning in meanings().values())

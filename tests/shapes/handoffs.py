@@ -82,9 +82,9 @@ def request(*tools: str, name: str = "golden") -> PlannerRequest:
     )
 
 
-async def asked(house: House, *tools: str) -> str:
+async def asked(house: House, *tools: str, name: str = "golden") -> str:
     """Have a plan made with these tools; it may wait for people. Gives the run."""
-    return (await house.ordain.runtime.accept(request(*tools), PRINCIPAL, waits=True)).run
+    return (await house.ordain.runtime.accept(request(*tools, name=name), PRINCIPAL, waits=True)).run
 
 
 async def decide(house: House, *, approve: bool = True) -> list[str]:

@@ -195,12 +195,16 @@ class Catalog(Immutable):
     def declared(self, verb_id: str) -> str:
         """The digest of all that a call of a verb rests on: what it declares, what it is made of, and what settings fix; "" of one that there is not.
 
+        Of one that hands work to a card that is the card, too, and which verbs of which effects it is for.
         What a later build may know of verbs besides changes no digest where a verb says nothing of it.
         """
         if verb_id not in self._declared:
             verb = self.verbs.get(verb_id)
             spec = None if verb is None else verb.spec.model_dump(mode="json", exclude_defaults=True)
-            whole = [spec, self.data.declarations.get(verb_id), self.data.fixed.get(verb_id)]
+            whole: list[Any] = [spec, self.data.declarations.get(verb_id), self.data.fixed.get(verb_id)]
+            if (card := self.card_of(verb_id)) is not None:
+                effects = {verb: self.verbs[verb].spec.effect.value for verb in self.domain_of(card)}
+                whole += [card.model_dump(mode="json", exclude_defaults=True), effects]
             encoded = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
             self._declared[verb_id] = "" if verb is None else hashlib.sha256(encoded).hexdigest()[:DECLARED_CHARS]
         return self._declared[verb_id]

@@ -11,14 +11,16 @@ from typing import Final
 
 from ordain.contracts.access import NAMELESS
 from ordain.contracts.approvals import Grant
+from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.legible_text import literal, name_text
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.rules.grant import reach_of
+from ordain.runtime.handoff_words import by_effect
 
 KEPT_NOTHING = "Now for no call: it was given under a build that kept nothing of what verbs declare. Give it anew."
 NAMED = 20
-"""Most names that are told of one kind."""
+"""Most names that are told of what a grant is not for, and of whom it is about."""
 _GLOB: Final = re.compile(r"[A-Za-z0-9_.*?-]+\Z")
 
 
@@ -27,10 +29,11 @@ def grant_words(grant: Grant, catalog: Catalog) -> str:
     reach = reach_of(grant.scope.capabilities, grant.risk_level, catalog)
     covered = [verb for verb in reach.covered if grant.is_for(verb, catalog.declared(verb))]
     lines = [
-        f"Runs of {name_text(grant.principal)}{_whoever(grant)} may make these calls without being asked: {_verbs(grant, covered)}.",
+        f"Runs of {name_text(grant.principal)}{_whoever(grant)} may make these calls without being asked: {_verbs(grant, covered, catalog)}.",
         _about(grant),
         *(f"{_named(name)}: {'; '.join(_bounds(bound))}." for name, bound in grant.scope.constraints.items()),
     ]
+    lines += [_handing(verb, card, catalog) for verb in covered if (card := catalog.card_of(verb)) is not None]
     if not grant.declared:
         lines.append(KEPT_NOTHING)
     elif otherwise := [verb for verb in reach.covered if verb not in covered]:
@@ -42,16 +45,22 @@ def grant_words(grant: Grant, catalog: Catalog) -> str:
     return "\n".join(lines)
 
 
+def _handing(verb: str, card: AgentCard, catalog: Catalog) -> str:
+    """What comes with handing work on: whom it goes to, and all that may be done there without this grant being asked after again."""
+    uses = by_effect(sorted(catalog.domain_of(card)), catalog)
+    return f"{_named(verb)} hands work to {name_text(card.name)}, which may use at most: {uses}. What there needs a yes is asked for by itself."
+
+
 def _whoever(grant: Grant) -> str:
     return ", which is anybody of this machine who gives no token," if grant.principal in NAMELESS else ""
 
 
-def _verbs(grant: Grant, covered: Sequence[str]) -> str:
-    """The names and globs as they were given; behind globs what they name now."""
-    given = _listed(grant.scope.capabilities)
+def _verbs(grant: Grant, covered: Sequence[str], catalog: Catalog) -> str:
+    """The names and globs as they were given; behind globs what they name now, all of it: what one says yes to is not counted."""
+    given = ", ".join(map(_named, grant.scope.capabilities))
     if all(GLOB_SIGNS.isdisjoint(one) for one in grant.scope.capabilities):
         return given
-    return f"{given}, now {_listed(covered)}" if covered else f"{given}, now none"
+    return f"{given}, now {by_effect(covered, catalog) if covered else 'none'}"
 
 
 def _about(grant: Grant) -> str:

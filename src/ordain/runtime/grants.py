@@ -164,6 +164,8 @@ def _checked_reach(offer: GrantOffer, catalog: Catalog) -> tuple[str, ...]:
         idle = ", ".join(reach.idle)[:200]
         if any(catalog.named_by(one).intersection(reach.each_time) for one in reach.idle):
             raise InvalidRequest(f"{idle}: {DESTRUCTIVE}", code="not_grantable")
+        if any(catalog.hands_on(verb) for one in reach.idle for verb in catalog.named_by(one)):
+            raise InvalidRequest(f"{idle}: handing work to an agent is granted by its name, and by no glob", code="not_grantable")
         raise InvalidRequest(f"{idle}: it needs nobody's yes, or a grant of a higher risk level", code="not_grantable")
     for name, bound in offer.constraints.items():
         if not any(named_bounds({name: bound}, verb) for verb in reach.covered):

@@ -37,9 +37,9 @@ def lead(asked: ApprovalAsked) -> list[str]:
 def handed(asked: ApprovalAsked, card: AgentCard, place: int, catalog: Catalog) -> Iterator[str]:
     """The first lines of a call that hands work to a card, by its place among the calls."""
     scope, beyond = (_of(asked, part, place) for part in ("scopes", "beyond"))
-    yield f"hands work to {card.name}, which may use: {_named(scope, catalog)}."
+    yield f"hands work to {card.name}, which may use: {by_effect(scope, catalog)}."
     if beyond:
-        yield f"  outside the domain {card.domain}: {_named(beyond, catalog)}"
+        yield f"  outside the domain {card.domain}: {by_effect(beyond, catalog)}"
     found = asked.detail.get("reviews", {}).get(str(place))
     if isinstance(found, dict):
         review = cast("dict[str, Any]", found)
@@ -58,7 +58,8 @@ def further(asked: ApprovalAsked, places: Iterable[int], catalog: Catalog) -> It
         yield f"  with which may be used: {'; '.join(graver)}"
 
 
-def _named(verbs: Sequence[str], catalog: Catalog) -> str:
+def by_effect(verbs: Sequence[str], catalog: Catalog) -> str:
+    """Verbs by what they do, the gravest first, each that does more than read by its name."""
     parts = _grouped(verbs, catalog)
     if len(parts) == 1 and parts[0].endswith(f"({READS})"):
         return parts[0].removesuffix(f" ({READS})")

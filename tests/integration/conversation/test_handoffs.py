@@ -9,12 +9,16 @@ import msgspec
 import pytest
 
 from ordain.contracts.approvals import Subject
+from ordain.contracts.risk import RiskLevel
+from ordain.errors import InvalidRequest
 from ordain.journal.records import Status
+from ordain.runtime.grant_words import grant_words
+from ordain.runtime.grants import GrantOffer
 from ordain.runtime.replay import replay
 from ordain.runtime.tickets import ticket_of
 from ordain.testing import ModelScript, call, finish, hold
 from tests.shapes.cards import given
-from tests.shapes.handoffs import POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, write_cards
+from tests.shapes.handoffs import CARDS, POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, write_cards
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 from tests.shapes.workflows import Desk
 
@@ -222,3 +226,32 @@ async def test_a_yes_is_void_once_the_card_changes_under_it(tmp_path: Path) -> N
         assert desk.did == []
         assert "hands work to another card than when a yes was asked for" in view.header
         assert view.verdict != "ok"
+
+
+@pytest.mark.parametrize("changed", [{"allow": ["note_down", "send_out"]}, {"description": "Another clerk."}, {"deny": ["read_up"]}])
+async def test_a_grant_for_a_card_is_for_the_card_that_it_was(tmp_path: Path, changed: dict[str, Any]) -> None:
+    """Nobody is asked while it stands; once the card says otherwise the grant is for no handoff to it, and says so. Its words name what the specialist may use."""
+    one, desk = house(tmp_path)
+    async with one:
+        offer = GrantOffer(principal=PRINCIPAL, capabilities=("agent.clerk",), ttl_s=600, risk_level=RiskLevel.WRITE)
+        given_first = await one.ordain.runtime.grants.give(WORKSPACE, offer, "user:boss")
+        assert "agent.clerk hands work to clerk, which may use at most: note_back, note_down, note_more (private)" in grant_words(given_first, one.ordain.catalog)
+        view = await one.ordain.runtime.wait(await asked(one, "agent.clerk"))
+        assert (view.verdict, desk.did) == ("ok", [("note_down", "tea")])
+        write_cards(tmp_path, {**CARDS, "clerk": {**CARDS["clerk"], **changed}})
+        assert (await one.ordain.reload()).changed
+        assert "Not agent.clerk: declared otherwise" in grant_words(given_first, one.ordain.catalog)
+        run = await asked(one, "agent.clerk", name="again")
+        assert await decide(one, approve=False) == [Subject.CALL]
+        await one.ordain.runtime.wait(run)
+        assert desk.did == [("note_down", "tea")]
+
+
+async def test_handing_on_is_granted_by_name(tmp_path: Path) -> None:
+    """A glob over agents is refused with that reason, and not as if nobody's yes were needed."""
+    one, _ = house(tmp_path)
+    async with one:
+        with pytest.raises(InvalidRequest, match="granted by its name, and by no glob"):
+            await one.ordain.runtime.grants.give(
+                WORKSPACE, GrantOffer(principal=PRINCIPAL, capabilities=("agent.*",), ttl_s=60), "user:boss"
+            )

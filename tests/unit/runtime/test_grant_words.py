@@ -16,7 +16,7 @@ async def test_a_glob_that_names_more_is_taken_and_told() -> None:
     with office() as house:
         given = await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=("p*",)), BEN)
         words = grant_words(given, house.services.catalogs.current)
-        assert "p*, now post.all, post.out" in words
+        assert "p*, now post.all, post.out (send)" in words
         assert "Not pay.out: what pays, deletes or is secret is approved each time." in words
 
 

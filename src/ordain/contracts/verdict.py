@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -18,6 +19,13 @@ class RunVerdict(StrEnum):
     OK = "ok"
 
 
+FAILED_BY: Mapping[RunVerdict, str] = {
+    RunVerdict.UNKNOWN: "outcome_unknown",
+    RunVerdict.PARTIAL: "partial",
+    RunVerdict.NO_TOOL: "no_tool_succeeded",
+    RunVerdict.NOTHING: "nothing_done",
+}
+"""The code with which work ends that tools were for, where the verdict is not ok."""
 HeaderVerdict = Annotated[
     RunVerdict | None,
     Field(strict=False, description="What the work came to, by code; it opens the header. Null: not at rest, or recorded without one."),

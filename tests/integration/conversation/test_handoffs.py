@@ -235,7 +235,9 @@ async def test_a_grant_for_a_card_is_for_the_card_that_it_was(tmp_path: Path, ch
     async with one:
         offer = GrantOffer(principal=PRINCIPAL, capabilities=("agent.clerk",), ttl_s=600, risk_level=RiskLevel.WRITE)
         given_first = await one.ordain.runtime.grants.give(WORKSPACE, offer, "user:boss")
-        assert "agent.clerk hands work to clerk, which may use at most: note_back, note_down, note_more (private)" in grant_words(given_first, one.ordain.catalog)
+        assert "agent.clerk hands work to clerk, which may use at most: note_back, note_down, note_more (private)" in grant_words(
+            given_first, one.ordain.catalog
+        )
         view = await one.ordain.runtime.wait(await asked(one, "agent.clerk"))
         assert (view.verdict, desk.did) == ("ok", [("note_down", "tea")])
         write_cards(tmp_path, {**CARDS, "clerk": {**CARDS["clerk"], **changed}})
@@ -255,3 +257,18 @@ async def test_handing_on_is_granted_by_name(tmp_path: Path) -> None:
             await one.ordain.runtime.grants.give(
                 WORKSPACE, GrantOffer(principal=PRINCIPAL, capabilities=("agent.*",), ttl_s=60), "user:boss"
             )
+
+
+async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
+    """Asked for by itself: what it wanted was refused, it says that all is sent, and the reply is not ok, with the verdict's code.
+
+    B-34 "`ok=true` only if all required steps succeeded"
+    """
+    one, desk = house(tmp_path, policy=UNASKED)
+    async with one:
+        lied = await one.ordain.execute("agent.sender", given())
+        assert (lied["verdict"], lied["ok"], lied["error"]["code"]) == ("partial", False, "partial")
+        assert lied["output"]["outputPayload"]["content"] == "It is sent."
+        did = await one.ordain.execute("agent.clerk", given())
+        assert (did["verdict"], did["ok"], did["error"]) == ("ok", True, None)
+        assert desk.did == [("note_down", "tea")]

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
-from ordain.contracts.verdict import RunVerdict
+from ordain.contracts.verdict import FAILED_BY
 from ordain.flows.context import FlowContext
 from ordain.flows.turn.request import TurnOutput
 from ordain.rules.acts import Act
 from ordain.rules.header import HeaderFacts
 from ordain.rules.verdict import VERDICT, VerdictFacts, VerdictInputs
-
-CODES: Mapping[RunVerdict, str] = {
-    RunVerdict.UNKNOWN: "outcome_unknown",
-    RunVerdict.PARTIAL: "partial",
-    RunVerdict.NO_TOOL: "no_tool_succeeded",
-    RunVerdict.NOTHING: "nothing_done",
-}
-"""The code with which a turn with tools ends whose verdict is not ok."""
 
 
 def judged(
@@ -29,7 +19,7 @@ def judged(
     acts = (*before, *(() if below is None else below.acts))
     facts = VerdictFacts(proposed=0 if below is None else below.proposed, acts=len(acts), answered=below is not None and below.answered)
     outcome = context.fx.decide(VERDICT, facts, VerdictInputs(acts=acts), refs).outcome
-    if (code := CODES.get(outcome.verdict)) is None:
+    if (code := FAILED_BY.get(outcome.verdict)) is None:
         return msgspec.structs.replace(told, ok=True)
     message = f"failed: {', '.join(outcome.verbs)}" if outcome.verbs else str(outcome.verdict)
     return msgspec.structs.replace(told, ok=False, error={"code": code, "message": message})

@@ -10,10 +10,13 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
+from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
+from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.children import NULL
 from ordain.flows.accounts import known_agent
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
@@ -40,6 +43,9 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
     body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": ending.why, "message": ""}}
     if ending.output != NULL:
         body = msgspec.json.decode(ending.output)
+    code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
+    if body["ok"] and code is not None and _by_agents(ending.given.get("verb_id", "")):
+        body |= {"ok": False, "error": {"code": code, "message": "whatever agents say of it: the header has what was done"}}
     if body["error"] is not None:
         body["error"] = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
     return {
@@ -49,6 +55,11 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         "header": ending.header,
         "verdict": ending.verdict or None,
     }
+
+
+def _by_agents(verb_id: str) -> bool:
+    """Whether a verb is carried out by models that choose what is done: what these say never decides whether it was (B-34)."""
+    return verb_id.startswith(AGENT_VERB) or verb_id == ROSTER_VERB
 
 
 def _label(request: VerbRunInput) -> Label:

@@ -11,7 +11,7 @@ import pytest
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.profiles import ModelProfile
-from ordain.contracts.verdict import RunVerdict
+from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.calls import Call
 from ordain.flows.act import StepResult, VerbPlanInput, VerbPlanOutput
 from ordain.flows.commission import MessageFacts, RecallAsked
@@ -19,7 +19,6 @@ from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
 from ordain.flows.steps.chain import pack_tools
-from ordain.flows.turn.judged import CODES
 from ordain.flows.turn.kind import TURN
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
@@ -250,7 +249,7 @@ def test_an_agent_is_ok_by_its_verdict_alone(below: HeaderFacts, code: str) -> N
     """
     played = turn(EMPTY, worked(below=below), mode=ExecMode.AGENT)
     assert (out(played).ok, (out(played).error or {"code": ""})["code"]) == (not code, code)
-    assert CODES.get(RunVerdict(played.facts.verdict), "") == code
+    assert FAILED_BY.get(RunVerdict(played.facts.verdict), "") == code
     assert out(played).narrative == "42"
 
 

@@ -53,6 +53,7 @@ from ordain.rules.decision import Decision
 from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet
 
 NO_QUORUM = "council_no_quorum"
+NO_ROOM = "budget"
 NO_SEAT = "no_seat"
 """Why chair or auditor gave no answer that the catalog has no seat of."""
 _OUTPUT = msgspec.json.Decoder(SeatOutput)
@@ -118,6 +119,8 @@ class _Council:
     async def one_round(self) -> Deliberated | None:
         """All seats, then chair and auditor, and both once more where the answer is to be revised; None: another round."""
         self.blink = self.verdict = None  # what the round before proposed is not this one's
+        if self.context.account.runs_left < len(self.seats):
+            return self._failed(NO_ROOM, "fewer runs may still be opened here than the council has seats")
         began, round_us = self.context.now(), round(self.policy.round_timeout_seconds * 1_000_000)
         within = self.context.until(min(self.context.deadline, began + round_us))
         ends = await self._hear(within, min(within.deadline, began + round_us * self.policy.seats_percent // 100))

@@ -10,7 +10,7 @@ import pytest
 from ordain.contracts.council import CouncilDirective, CouncilResult
 from ordain.effects.effect import Children
 from ordain.flows.council.outcome import CouncilOutput
-from ordain.testing import Played, after, child_cancelled, child_failed, completed, fails, interrupt, joined, proposes, says
+from ordain.testing import Played, Standing, after, child_cancelled, child_failed, completed, fails, interrupt, joined, proposes, says
 from tests.shapes.council import CORE, PROSE, QUESTION, asks, auditor, chair, heard, hold_council, judgement, verdict
 from tests.unit.flows.house import shipped
 
@@ -56,6 +56,14 @@ def test_seats_are_one_wave_whatever_their_number() -> None:
     (join,) = [one for one in played.asked if isinstance(one, Children)]
     assert [spawn.flow for spawn in join.spawns] == ["seat"] * 9
     assert len({spawn.allowance for spawn in join.spawns}) == 1
+
+
+@pytest.mark.parametrize("runs", [0, 3])
+def test_seats_that_no_run_is_left_for_are_not_asked(runs: int) -> None:
+    """Where fewer runs may be opened than there are seats the council ends typed, before anybody is asked."""
+    played = hold_council(standing=Standing(child=True, runs=runs))
+    assert (played.asked, out(played).ok, out(played).error) == ((), False, "budget")
+    assert result(played).meta.decision == "budget"
 
 
 def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> None:

@@ -43,7 +43,8 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         assert (reply["ok"], reply["error"]["code"]) == (False, "child_stopped")
         again = await asyncio.wait_for(ordain.runtime.wait(reply["run_id"]), SECONDS)
         assert not again.at_rest
-        (child,) = await ordain.runtime.runs(statuses=("faulted",), roots_only=False)
+        (child,) = await ordain.runtime.runs(statuses=("faulted",))
+        assert child.id not in [run.id for run in await ordain.runtime.runs(statuses=("faulted", "waiting"))]
         assert [run.id for run in await ordain.runtime.services.headers.stopped_below(again.stored)] == [child.id]
         told = await ordain.runtime.services.headers.so_far(again.stored)
         assert told.status == "waiting"

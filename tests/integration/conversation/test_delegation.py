@@ -141,6 +141,7 @@ async def test_a_fan_out_is_partial_whatever_the_words_say(tmp_path: Path) -> No
 
     RTE-04 "Every delegated result returns to the primary orchestrator for final synthesis and the user reply."
     RTE-12 "failures must not be summarised away"
+    B-30 "; at run time collect per-target results, status `partial` with failures listed in the header."
     """
     one, desk = house(tmp_path)
     async with one:

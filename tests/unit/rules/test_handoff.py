@@ -190,6 +190,7 @@ def test_one_target_outside_refuses_the_whole_request(targets: list[str], own: s
     PRF-02h "`allowedHandoffTargets`, strictly populated, governs privilege expansion downstream."
     HND-08 "`allowedHandoffTargets` on the pinned profile strictly bounds delegation downstream."
     B-30 "Reject whole request pre-execution if any target is disallowed"
+    B-30 "Empty/missing `allowedHandoffTargets` = none allowed (original treats missing as unrestricted)."
     """
     catalog = house_of_cards(profile={"allowed_handoff_targets": sorted(own)})
     decision = asked(*map(hand_to, targets), catalog=catalog, held=held(handoff_targets=tuple(pinned)))

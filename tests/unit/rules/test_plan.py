@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ordain
+from ordain.contracts.cards import get_agent_schema
+from ordain.contracts.catalog import CatalogData
 from ordain.contracts.policy import Policy
 from ordain.contracts.roster import HandoffStrategy, PlanFault, PlannerPlanPayload, PlannerStepPayload, read_plan
 from ordain.rules.plan import PLAN, PlanFacts, PlanFallback, PlanInputs, PlanMade, PlannedBy, PlanReason, PlanRefused
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed, parse_object
+from ordain.testing import catalog_of
 from tests.shapes.roster_cards import CARDS
 from tests.unit.rules.given import POLICY, decided, json_values, objects
 
@@ -108,6 +111,16 @@ def test_a_higher_threshold_never_follows_more(value: dict[str, Any], one: float
         assert isinstance(by_model(value, policy=low).outcome, PlanMade)
 
 
+@given(plans, confidences)
+def test_no_bias_decides(value: dict[str, Any], bias: float) -> None:
+    """B-15 "Advisory: shown to the planner, stored in logs; not part of gating.": the catalog that a run pins holds it, the planner's rows have it, and no plan is judged otherwise by it."""
+    cards = {name: card.model_copy(update={"confidence_bias": bias}) for name, card in CARDS.items()}
+    assert by_model(value, cards) == by_model(value)
+    assert {row["confidence_bias"] for row in get_agent_schema(cards.values())} == {bias}
+    pinned = CatalogData.model_validate_json(catalog_of().changed(cards=cards).encoded)
+    assert {one.confidence_bias for one in pinned.cards.values()} == {bias}
+
+
 def test_the_sources_own_plan_is_followed() -> None:
     """D15's payload runs; without its steps, or with agents in their place, it does not.
 
@@ -125,11 +138,11 @@ def test_a_plan_of_agents_is_refused_by_name(more: dict[str, Any]) -> None:
 
     PLAN-08 “Legacy `{"agents":[…]}` was coerced to a single-step plan, note kept as `reason`, `metadata.schema_version="legacy"`.”
     PLAN-11 "Tests for schema parsing and for the legacy path (end state: legacy is rejected)."
-    B-14 "reject, typed reason `legacy_agents_payload`, then PLAN-13 fallback plan"
+    B-14 "End state only: reject, typed reason `legacy_agents_payload`, then PLAN-13 fallback plan with `metadata.fallback_reason`; never execute the legacy content."
     """
     decision = by_model({"agents": ["finance_agent"], **more})
     assert (decision.reason, decision.outcome.agent) == (PlanReason.LEGACY, "general_agent")
-    assert str(decision.reason) == "legacy_agents_payload"
+    assert str(decision.reason) == decision.outcome.reason == "legacy_agents_payload"
 
 
 @pytest.mark.parametrize(("confidence", "followed"), [(0.5, False), (0.6999, False), (0.7, True), (0.9, True), (None, True)])
@@ -138,9 +151,12 @@ def test_the_plans_gate(confidence: float | None, followed: bool) -> None:
 
     PLAN-03 "If plan confidence < 0.7: warn and route to `general_agent` only."
     PLAN-05 "Tests: 0.5 → fallback; 0.9 → default routing."
+    B-13 "Keep as the source says for absent;"
+    B-13 "Threshold is configured, default 0.7 (the original drifted to 0.55 with an extra router)."
     """
     value: dict[str, Any] = {"steps": D15["steps"]} | ({} if confidence is None else {"confidence": confidence})
     outcome = by_model(value).outcome
+    assert POLICY.roster.threshold == 0.7
     assert isinstance(outcome, PlanMade if followed else PlanFallback)
     if not followed:
         assert outcome.reason == "planner.low_confidence"
@@ -150,7 +166,7 @@ def test_the_plans_gate(confidence: float | None, followed: bool) -> None:
 def test_a_confidence_that_is_none_is_no_plan(bad: Any) -> None:
     """Of the plan or of a step.
 
-    B-13 "non-numeric, NaN/inf, bool or outside [0,1] = contract violation → fallback plan"
+    B-13 "but non-numeric, NaN/inf, bool or outside [0,1] = contract violation → fallback plan"
     """
     assert by_model({"steps": D15["steps"], "confidence": bad}).reason is PlanReason.FAILED
     assert by_model({"steps": [{"agent": "finance_agent", "confidence": bad}]}).reason is PlanReason.FAILED

@@ -36,6 +36,7 @@ def test_the_steps_gate_is_strict(confidence: float, agent: str) -> None:
 
     PLAN-14 "per-step confidence: <0.7 → `general_agent`"
     B-13 "`<0.7` is strict: 0.7 passes."
+    B-16 "Low confidence → `general_agent` always."
     """
     assert gate("finance_agent", confidence).outcome.agent == agent
 

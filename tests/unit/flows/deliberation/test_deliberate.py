@@ -80,7 +80,7 @@ def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> N
 
 
 def test_a_round_that_is_over_has_no_verdict() -> None:
-    """A chair that takes what is left leaves the auditor none."""
+    """B-07 “"No verdict" = fail too.”: a chair that takes what is left leaves the auditor none."""
     times = {"round_timeout_seconds": 10, "llm_timeout_seconds": 9, "seats_percent": 50}
     played = hold_council(after(5000, heard()), after(4999, chair()), after(50, auditor()), policy=times)
     assert out(played).error == "council_verdict_invalid"
@@ -196,7 +196,7 @@ def test_at_the_cap_a_second_revise_is_unresolved() -> None:
 
 
 def test_a_request_may_grant_fewer_rounds_and_never_more() -> None:
-    """B-08 "council runs the rounds it is granted and reports `meta.rounds_used`"."""
+    """B-08 "Exec owns transitions and one shared budget (`COUNCIL_MAX_ROUNDS`); council runs the rounds it is granted and reports `meta.rounds_used`"."""
     assert result(hold_council(heard(), chair(), auditor("new_round"), max_rounds=1)).meta.rounds_used == 1
     played = hold_council(*[heard(), chair(), auditor("new_round")] * 2, max_rounds=10)
     assert result(played).meta.rounds_used == 2
@@ -302,7 +302,10 @@ NO_JUDGEMENTS: list[Any] = [
 
 @pytest.mark.parametrize("said", NO_JUDGEMENTS, ids=repr)
 def test_without_a_judgement_there_is_no_council(said: Any) -> None:
-    """B-07: "unknown/malformed verdict = fail (`council_verdict_invalid`), never default accept"; no chair likewise, and no auditor is asked."""
+    """B-07 "unknown/malformed verdict = fail (`council_verdict_invalid`), never default accept (original defaults to accept on parse error or timeout)".
+
+    No chair likewise, and no auditor is asked.
+    """
     played = hold_council(heard(), said)
     assert (out(played).ok, out(played).error) == (False, "council_verdict_invalid")
     assert result(played).final_text == ""
@@ -336,7 +339,10 @@ NO_VERDICTS: list[Any] = [
 
 @pytest.mark.parametrize("said", NO_VERDICTS, ids=repr)
 def test_without_a_verdict_there_is_no_answer(said: Any) -> None:
-    """EXE-08 "`final_text` alone is never the sole signal": the chair's text is attached and is no answer."""
+    """EXE-08 "`final_text` alone is never the sole signal": the chair's text is attached and is no answer.
+
+    B-38 "ReAct/council directives have no such branch: they fail."
+    """
     played = hold_council(heard(), chair(), said)
     assert (out(played).ok, out(played).error) == (False, "council_verdict_invalid")
     assert (result(played).final_text, result(played).tentative_text) == ("", ANSWER)

@@ -182,7 +182,7 @@ def test_what_is_no_plan_is_never_followed(said: Any, reason: str) -> None:
 
     PLAN-04 "Logs capture confidence and fallback events."
     PLAN-17 "confidence fallback, fallback-plan behaviour"
-    B-38 "typed reason, `fallback_applied=true` in metadata, shown in the execution header, original plan never reported as executed"
+    B-38 "A fallback is legitimate only when it is a declared policy branch: typed reason, `fallback_applied=true` in metadata, shown in the execution header, original plan never reported as executed"
     """
     played = roster(said, joined(found("Hello.")))
     assert handed(played) == [["general_agent"]]
@@ -206,7 +206,10 @@ def test_without_a_general_agent_nothing_is_an_empty_success() -> None:
 
 
 def test_only_the_step_that_is_unsure_is_another_agents() -> None:
-    """D14: one at 0.4 in a plan at 0.9 goes to the general agent, without the tools that were planned for another; both agents are told."""
+    """D14: one at 0.4 in a plan at 0.9 goes to the general agent, without the tools that were planned for another; both agents are told.
+
+    B-13 "Plan gate first, then step gates."
+    """
     played = roster(
         plan(step("finance_agent", 0.4, tools=["finance.snapshot"]), step("creative_agent", 0.7)), joined(found()), joined(found())
     )

@@ -16,5 +16,6 @@ pin() { # pin NAME [uv arguments]: no host names in the result, so it installs f
 }
 
 pin runtime "$@"
+pin demo --group build --constraint locks/runtime.txt "$@"
 pin dev --group dev --all-extras --constraint locks/runtime.txt "$@"
 pin bench --group bench --constraint locks/runtime.txt "$@"

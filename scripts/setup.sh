@@ -1,17 +1,19 @@
-# Sourced by ./check and ./demo from the project's root: leaves a .venv in which everything pinned and the project itself is installed.
+# Sourced by ./check and ./demo from the project's root: leaves a .venv in which what is pinned and the project itself is installed.
 # Downloads on the first run and when pins change; afterwards it needs no network.
 
-set_up() {
-  local python stamp digest
+set_up() { # set_up [LOCK]: with what locks/LOCK.txt pins, all that developing needs by default; one that has that has what the others pin
+  local lock="${1:-dev}" python stamp digest known
   stamp=.venv/set-up
   python="$(find_python)" || return 1
   # The folder belongs to the digest because the scripts of a moved .venv point to where it was.
-  digest="$("$python" -c 'import hashlib, os, pathlib, sys
-print(hashlib.sha256(b"".join([os.getcwdb(), *(pathlib.Path(name).read_bytes() for name in sys.argv[1:])])).hexdigest())' \
-    locks/dev.txt pyproject.toml)" || return 1
-  if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$digest" ]; then
-    return 0
-  fi
+  for known in dev "$lock"; do
+    digest="$("$python" -c 'import hashlib, os, pathlib, sys
+print(hashlib.sha256(b"".join([os.getcwdb(), sys.version.encode(), *(pathlib.Path(name).read_bytes() for name in sys.argv[1:])])).hexdigest())' \
+      "locks/$known.txt" pyproject.toml)" || return 1
+    if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$digest" ]; then
+      return 0
+    fi
+  done
 
   if [ -L .venv ]; then # setting up begins by emptying the folder, and it would be that of another working tree
     echo "ordain: .venv is a link to an environment that was not set up for this folder; remove the link to get one of its own." >&2
@@ -24,26 +26,31 @@ print(hashlib.sha256(b"".join([os.getcwdb(), *(pathlib.Path(name).read_bytes() f
     echo "ordain: $python cannot make a virtual environment; install its venv and pip (on Debian: apt install python3-venv)." >&2
     return 1
   fi
-  export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
-  if ! .venv/bin/python -m pip install --quiet --require-hashes --requirement locks/dev.txt; then
-    echo "ordain: the pinned packages (locks/dev.txt) could not be installed; is a package index reachable?" >&2
+  export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore
+  if ! .venv/bin/python -m pip install -qq --require-hashes --requirement "locks/$lock.txt"; then # errors alone are told
+    echo "ordain: the pinned packages (locks/$lock.txt) could not be installed; is a package index reachable?" >&2
     return 1
   fi
   # The build backend is pinned in the lock too: no isolation, so nothing unpinned is ever fetched.
-  if ! .venv/bin/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .; then
+  if ! .venv/bin/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .; then
     echo "ordain: the project itself could not be installed into .venv." >&2
     return 1
   fi
   echo "$digest" >"$stamp"
 }
 
-usable_venv() {
-  .venv/bin/python -m pip --version >/dev/null 2>&1 && head -n 2 .venv/bin/pip | grep -qF "$PWD/.venv/bin/python"
+usable_venv() { # of the same Python, with a pip that is its own
+  [ "$(.venv/bin/python -V 2>/dev/null)" = "$("$python" -V)" ] && .venv/bin/python -m pip --version >/dev/null 2>&1 && head -n 2 .venv/bin/pip | grep -qF "$PWD/.venv/bin/python"
 }
 
-find_python() {
+find_python() { # $ORDAIN_PYTHON where that is set, and no other
   local candidate
-  for candidate in python3.11 python3.12 python3.13 python3 python; do
+  if [ -n "${ORDAIN_PYTHON:-}" ]; then
+    "$ORDAIN_PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$ORDAIN_PYTHON" && return 0
+    echo "ordain: \$ORDAIN_PYTHON ($ORDAIN_PYTHON) is no Python 3.11 or later." >&2
+    return 1
+  fi
+  for candidate in python3.11 python3.12 python3.13 python3.14 python3 python; do
     if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
       echo "$candidate"
       return 0

@@ -11,7 +11,7 @@ from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Wait
-from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted
+from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted, withdrawn_wait
 from ordain.errors import FlowFault
 from ordain.journal.digests import approval_digest, approval_id
 from ordain.journal.records import ENCODER
@@ -134,7 +134,7 @@ def heard(approval: str, body: bytes) -> AnyResult:
         case ApprovalState.SUPERSEDED if said.call is not None:
             return Resubmitted(approval=approval, by=said.by, why=said.why, call=said.call)
         case ApprovalState.WITHDRAWN:
-            return Expired(why=said.why or WITHDRAWN)
+            return withdrawn_wait(said.why or WITHDRAWN)
         case _:
             return NotApproved(approval=approval, by=said.by, why=said.why)
 

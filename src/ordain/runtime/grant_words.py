@@ -12,13 +12,14 @@ from typing import Final
 from ordain.contracts.access import NAMELESS
 from ordain.contracts.approvals import Grant
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.legible_text import literal, name_text
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.rules.grant import reach_of
 
 KEPT_NOTHING = "Now for no call: it was given under a build that kept nothing of what verbs declare. Give it anew."
 NAMED = 20
-"""Most names that are told of one kind."""
+"""Most names that are told of one kind of what bounds a grant, or is not in it."""
 _GLOB: Final = re.compile(r"[A-Za-z0-9_.*?-]+\Z")
 
 
@@ -27,7 +28,7 @@ def grant_words(grant: Grant, catalog: Catalog) -> str:
     reach = reach_of(grant.scope.capabilities, grant.risk_level, catalog)
     covered = [verb for verb in reach.covered if grant.is_for(verb, catalog.declared(verb))]
     lines = [
-        f"Runs of {name_text(grant.principal)}{_whoever(grant)} may make these calls without being asked: {_verbs(grant, covered)}.",
+        f"Runs of {name_text(grant.principal)}{_whoever(grant)} may make these calls without being asked: {_verbs(grant, covered, catalog)}.",
         _about(grant),
         *(f"{_named(name)}: {'; '.join(_bounds(bound))}." for name, bound in grant.scope.constraints.items()),
     ]
@@ -46,12 +47,26 @@ def _whoever(grant: Grant) -> str:
     return ", which is anybody of this machine who gives no token," if grant.principal in NAMELESS else ""
 
 
-def _verbs(grant: Grant, covered: Sequence[str]) -> str:
-    """The names and globs as they were given; behind globs what they name now."""
-    given = _listed(grant.scope.capabilities)
-    if all(GLOB_SIGNS.isdisjoint(one) for one in grant.scope.capabilities):
-        return given
-    return f"{given}, now {_listed(covered)}" if covered else f"{given}, now none"
+def _verbs(grant: Grant, covered: Sequence[str], catalog: Catalog) -> str:
+    """The names and globs as they were given; behind globs what they name now. Each of them: what is let happen is never "and more"."""
+    capabilities = grant.scope.capabilities
+    if all(GLOB_SIGNS.isdisjoint(one) for one in capabilities):
+        return _whole(_gravest_first(capabilities, catalog))
+    return f"{_whole(capabilities)}, now {_whole(_gravest_first(covered, catalog)) or 'none'}"
+
+
+def _gravest_first(verbs: Sequence[str], catalog: Catalog) -> list[str]:
+    """Those whose effect is graver before the others, each kind in its order."""
+
+    def gravity(verb: str) -> int:
+        found = catalog.verbs.get(verb)
+        return 0 if found is None else -STRICTNESS[found.spec.effect]
+
+    return sorted(verbs, key=gravity)
+
+
+def _whole(names: Sequence[str]) -> str:
+    return ", ".join(map(_named, names))
 
 
 def _about(grant: Grant) -> str:

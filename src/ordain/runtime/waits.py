@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import Wait
-from ordain.effects.results import Answered, AnyResult, Expired
+from ordain.effects.results import Answered, AnyResult, Expired, withdrawn_wait
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import approval_id
 from ordain.journal.records import Body, NoteBody, Record, RecordKind
@@ -154,6 +154,6 @@ async def _said(run: Waiting, addr: int, wait: Wait, mail: Mail) -> AnyResult:
     if wait.approval is not None:
         result = heard(approval_id(run.id, addr), mail.body)
         why = await not_begun(run.services, run.stored, run.catalog, wait.approval, result)
-        return result if why is None else Expired(why=why)
+        return result if why is None else withdrawn_wait(why)
     said = msgspec.json.decode(mail.body, type=AnswerBody)
     return Answered(value=said.value, by=said.by)

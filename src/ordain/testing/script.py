@@ -193,7 +193,7 @@ def granted(grant: str = "g", by: str = "user:approver", level: RiskLevel = Risk
 
 def expired(why: str = "") -> Waited:
     """Nobody answers in time; ``why``: it is over for another reason, and nobody was asked."""
-    return Waited(result=Expired(why=why))
+    return Waited(result=withdrawn_wait(why) if why else Expired())
 
 
 def carved(committed: Mapping[str, Spend]) -> Claimed:

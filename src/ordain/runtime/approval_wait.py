@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 from msgspec import Struct
 
@@ -21,6 +19,7 @@ from ordain.ports.store import StoredRun
 from ordain.ports.writes import Write
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_words import told
+from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.calls import held_now, withdrawn
 from ordain.runtime.consent_policy import YES_OVER
 from ordain.runtime.entries import spoken
@@ -102,9 +101,9 @@ def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) 
     )
 
 
-def asked_entry(stored: StoredRun, wait: Wait, catalog: Catalog, row: NewApproval, unknown: Sequence[Call] = ()) -> NewEntry:
-    """What the session is told of it: no word of the wait's own. ``unknown`` are the run's calls before it of whose end nobody knows."""
-    text = told(_asked(wait), catalog, unknown, approval=row.id)
+def asked_entry(stored: StoredRun, wait: Wait, catalog: Catalog, row: NewApproval, before: AskedBefore = NOTHING_BEFORE) -> NewEntry:
+    """What the session is told of it: no word of the wait's own. ``before``: what may have happened already."""
+    text = told(_asked(wait), catalog, before, approval=row.id)
     body = {
         "text": text,
         "approval": row.id,

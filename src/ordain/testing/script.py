@@ -27,6 +27,7 @@ from ordain.effects.results import (
     VerbResult,
     VerbWithdrawn,
     WaitResult,
+    withdrawn_wait,
 )
 from ordain.journal.records import raw
 from ordain.ports.verb import AnyLeafResult, LeafFailed, LeafReturned, LeafTimedOut

@@ -58,7 +58,7 @@ MAYBE_DONE = "  This very call went out before in the same run, and nobody knows
 MAYBE_ALIKE = "  Another call of this verb went out before in the same run, and nobody knows how that ended: it may have happened already."
 DONE_ELSEWHERE = "  This very call went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already, and would happen again."
 ALIKE_ELSEWHERE = "  Another call of this verb went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already."
-PERHAPS_DONE = "may have happened already: "
+PERHAPS_DONE = "(may have happened already) "
 CUT = "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and by GET /approvals/{0}."
 
 

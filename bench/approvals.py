@@ -1,7 +1,7 @@
 """``python -m bench.approvals``: what runs that wait for an approver cost: memory, a start, and the rule that sends them to wait; printed and not written.
 
 ``fill HOME COUNT`` has that many conversations propose a workflow and ends; ``again HOME`` is an ordinary start on what it left, beside which one on an
-empty folder is measured.
+empty folder is measured; ``turns HOME`` measures turns with a yes and without.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,23 +23,26 @@ from bench.page import table
 from ordain import Ordain, VerbContext, verb
 from ordain.app import Extras
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
 from ordain.journal.records import MayAsk
 from ordain.rules.authorize import AuthorizeFacts, AuthorizeInputs, decide_authorize
+from ordain.runtime.approvals import ApproverWord
 from ordain.settings import load_settings
 
 COUNT, AT_ONCE, RULED = 10_000, 64, 20_000
+WARM, TURNS = 30, 200
 TEMPLATE = """\
-id: tell
+id: {0}
 version: 1
 description: Tells somebody something.
 schema:
   type: object
-  properties: {text: {type: string, minLength: 1, maxLength: 500}}
+  properties: {{text: {{type: string, minLength: 1, maxLength: 500}}}}
   required: [text]
   additionalProperties: false
 steps:
-  - {verb: bench.tell, args: {to: ada, text: {$arg: text}}}
+  - {{verb: bench.{0}, args: {{to: ada, text: {{$arg: text}}}}}}
 """
 
 
@@ -48,12 +52,18 @@ async def tell(to: str, text: str, context: VerbContext) -> str:
     return f"told {to} as {context.key}: {text}"
 
 
+@verb(name="bench.note", effect="private", arguments={"to": ArgumentRole.RECIPIENT, "text": ArgumentRole.CONTENT})
+async def note(to: str, text: str, context: VerbContext) -> str:
+    """Note something down, which needs nobody's yes."""
+    return f"told {to} as {context.key}: {text}"
+
+
 def _ordain(home: Path) -> Ordain:
     """One of that folder, in which as many may wait as there are."""
     settings = load_settings({}, home)
     engine = settings.policy.engine.model_copy(update={"max_accepted": 4 * COUNT})
     return Ordain(
-        settings.model_copy(update={"policy": settings.policy.model_copy(update={"engine": engine})}), extras=Extras(verbs=(tell,))
+        settings.model_copy(update={"policy": settings.policy.model_copy(update={"engine": engine})}), extras=Extras(verbs=(tell, note))
     )
 
 
@@ -79,6 +89,27 @@ async def _again(home: Path) -> None:
         ready = time.perf_counter() - began
         print(json.dumps({"ready_s": ready, "mb": _resident_mb(), "listed": len(first)}), flush=True)
         print(json.dumps(_ruled(ordain.catalog)), flush=True)
+
+
+async def _turns(home: Path) -> None:
+    """Turns of the same workflow, one that needs a yes and one whose verb is the user's own, by turns; the processor's time of each, without the first ones."""
+    took: dict[str, list[float]] = {"tell": [], "note": []}
+    async with _ordain(home) as ordain:
+        for number in range(WARM + TURNS):
+            for template, spent in took.items():
+                began = time.process_time()
+                hints = {"workflow": {"template": template, "args": {"text": "tea"}}}
+                said = {"session_id": f"{template}{number}", "user_id": "ada", "message": {"text": "tell them"}}
+                sent = await ordain.send({**said, "context": {"routing_hints": hints}})
+                answer = await ordain.answer(sent)
+                if (asked := answer.approval) is not None:
+                    word = ApproverWord(approve=True, digest=asked.digest)
+                    await ordain.runtime.approvals.decide(DEFAULT_WORKSPACE, asked.approval_id, word, "local:ada")
+                    answer = await ordain.answer(sent)
+                if answer.reply is None or not answer.reply.ok or (asked is None) is (template == "tell"):
+                    raise AssertionError(f"turn {number} of {template} came to {answer}")
+                spent.append(time.process_time() - began)
+    print(json.dumps({name: statistics.median(spent[WARM:]) * 1000 for name, spent in took.items()}), flush=True)
 
 
 def _resident_mb() -> float:
@@ -123,13 +154,22 @@ def _started(home: Path) -> tuple[dict[str, Any], dict[str, float]]:
     return start, ruled
 
 
+def _timed(home: Path) -> dict[str, float]:
+    return json.loads(
+        subprocess.run([sys.executable, "-m", "bench.approvals", "turns", str(home)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    )
+
+
 def main() -> None:
     """Fill a folder of its own, start on it and on an empty one, and print."""
     with tempfile.TemporaryDirectory() as folder:
         full, empty = Path(folder, "full"), Path(folder, "empty")
-        for home in (full, empty):
+        turns = Path(folder, "turns")
+        for home in (full, empty, turns):
             (home / "workflows").mkdir(parents=True)
-            (home / "workflows" / "tell.yaml").write_text(TEMPLATE, encoding="utf-8")
+            for template in ("tell", "note"):
+                (home / "workflows" / f"{template}.yaml").write_text(TEMPLATE.format(template), encoding="utf-8")
+        took = _timed(turns)
         began = time.perf_counter()
         subprocess.run([sys.executable, "-m", "bench.approvals", "fill", str(full), str(COUNT)], check=True)
         filled = time.perf_counter() - began
@@ -142,6 +182,8 @@ def main() -> None:
         ["resident memory above that of the empty one (at most 50 MB)", f"{more:.1f} MB"],
         ["rule `authorize`, 99 of 100 calls that need a yes (at most 200 µs)", f"{ruled['asks']:.0f} µs"],
         ["the same of calls that have it", f"{ruled['approved']:.0f} µs"],
+        ["a turn with one step that nobody is asked about, processor's time, median", f"{took['note']:.2f} ms"],
+        ["the same turn where somebody is asked, and says yes", f"{took['tell']:.2f} ms ({took['tell'] / took['note']:.2f} times)"],
     ]
     print(table(["", ""], rows))
 
@@ -151,6 +193,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["fill", home, count]:
             asyncio.run(_fill(Path(home), int(count)))
+        case ["turns", home]:
+            asyncio.run(_turns(Path(home)))
         case ["again", home]:
             asyncio.run(_again(Path(home)))
         case _:

@@ -182,9 +182,18 @@ class Answered(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answe
 
 
 class Expired(Result, frozen=True, kw_only=True, omit_defaults=True, tag="expired"):
-    """The wait's deadline came first; for a timer this is the normal end. ``why``: it was over for another reason, and nobody was asked."""
+    """The wait's deadline came first; for a timer this is the normal end. ``why``: it was over for another reason, and nobody was asked.
+
+    ``withdrawn`` says of a ``why`` that the header tells it; what earlier builds wrote has none.
+    """
 
     why: str = ""
+    withdrawn: bool = False
+
+
+def withdrawn_wait(why: str) -> Expired:
+    """A wait that is over before its time, and why."""
+    return Expired(why=why, withdrawn=True)
 
 
 class Approved(Result, frozen=True, kw_only=True, omit_defaults=True, tag="approved"):

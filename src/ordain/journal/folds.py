@@ -250,7 +250,8 @@ class Fold:
         elif name == "read" and what == "run" and seen.result == "read":
             self._run_seen(seen.value)
         elif name == "wait":
-            self._line("ok" if mark == "ok" and not self.judged else "info", f"wait {seen.result}")
+            what, why = ("wait withdrawn", seen.why) if seen.withdrawn else (f"wait {seen.result}", "")
+            self._line("ok" if mark == "ok" and not self.judged else "info", what, excerpt=why)
             self.acts.answered = self.acts.answered or seen.result == "answered"
 
     def _child(self, body: ChildEndedBody) -> None:

@@ -39,6 +39,8 @@ class Seen(Struct):
     code: str = ""
     message: str = ""
     reason: str = ""
+    why: str = ""
+    withdrawn: bool = False
     output: Any = None
     value: msgspec.Raw = NULL
     header: HeaderFacts | None = None

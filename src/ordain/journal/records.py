@@ -21,6 +21,8 @@ from ordain.rules.spend import Spend
 
 PAYLOAD_BYTES = 4096
 """A body longer than this goes to the payload table; digest and chain do not change."""
+UNKNOWN_ENDS = (b'"result":"outcome_unknown"', b'"ended":"unknown"')
+"""By these bytes a call is found, among all that records say, of whose end nobody knows; a record that holds them may say something else."""
 
 
 class RecordKind(StrEnum):

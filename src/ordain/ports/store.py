@@ -177,6 +177,13 @@ class JournalStore(Protocol):
         """
         ...
 
+    async def unknown_beside(self, run: str) -> Sequence[str]:
+        """Other runs of its root, and below the latest of its session's, whose journals may hold what went out and of whose end nobody knew, as durable now.
+
+        A hint, the latest first: whoever wants to know reads them.
+        """
+        ...
+
     async def catalog(self, digest: str) -> bytes | None:
         """A stored catalog."""
         ...

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 from msgspec import Struct
 
@@ -11,7 +9,7 @@ from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Wait
-from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted
+from ordain.effects.results import AnyResult, Approved, Expired, NotApproved, Resubmitted, withdrawn_wait
 from ordain.errors import FlowFault
 from ordain.journal.digests import approval_digest, approval_id
 from ordain.journal.records import ENCODER
@@ -21,6 +19,7 @@ from ordain.ports.store import StoredRun
 from ordain.ports.writes import Write
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approval_words import told
+from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.calls import held_now, withdrawn
 from ordain.runtime.consent_policy import YES_OVER
 from ordain.runtime.entries import spoken
@@ -102,9 +101,9 @@ def asking(stored: StoredRun, addr: int, wait: Wait, asked_at: int, until: int) 
     )
 
 
-def asked_entry(stored: StoredRun, wait: Wait, catalog: Catalog, row: NewApproval, unknown: Sequence[Call] = ()) -> NewEntry:
-    """What the session is told of it: no word of the wait's own. ``unknown`` are the run's calls before it of whose end nobody knows."""
-    text = told(_asked(wait), catalog, unknown, approval=row.id)
+def asked_entry(stored: StoredRun, wait: Wait, catalog: Catalog, row: NewApproval, before: AskedBefore = NOTHING_BEFORE) -> NewEntry:
+    """What the session is told of it: no word of the wait's own. ``before``: what may have happened already."""
+    text = told(_asked(wait), catalog, before, approval=row.id)
     body = {
         "text": text,
         "approval": row.id,
@@ -134,7 +133,7 @@ def heard(approval: str, body: bytes) -> AnyResult:
         case ApprovalState.SUPERSEDED if said.call is not None:
             return Resubmitted(approval=approval, by=said.by, why=said.why, call=said.call)
         case ApprovalState.WITHDRAWN:
-            return Expired(why=said.why or WITHDRAWN)
+            return withdrawn_wait(said.why or WITHDRAWN)
         case _:
             return NotApproved(approval=approval, by=said.by, why=said.why)
 

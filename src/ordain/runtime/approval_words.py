@@ -7,7 +7,7 @@ what is too long for a line its length, beginning and end are told, and the numb
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ from ordain.contracts.verbs import FREE_ROLES, ArgumentRole, VerbEffect, VerbSpe
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.journal.records import ENCODER
+from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.handoff_words import further, handed, lead
 
 
@@ -55,21 +56,28 @@ UNKNOWN = "is none of this catalog's verbs"
 FIXED = "as settings have it"
 MAYBE_DONE = "  This very call went out before in the same run, and nobody knows how that ended: it may have happened already, and would happen again."
 MAYBE_ALIKE = "  Another call of this verb went out before in the same run, and nobody knows how that ended: it may have happened already."
+DONE_ELSEWHERE = "  This very call went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already, and would happen again."
+ALIKE_ELSEWHERE = "  Another call of this verb went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already."
+PERHAPS_DONE = "(may have happened already) "
 CUT = "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and by GET /approvals/{0}."
 
 
-def titled(asked: ApprovalAsked) -> str:
-    """It on one line, for a list: the verbs, and the workflow whose steps they are; those that would only undo are left out."""
+def titled(asked: ApprovalAsked, before: AskedBefore = NOTHING_BEFORE) -> str:
+    """It on one line, for a list: the verbs, and the workflow whose steps they are; those that would only undo are left out.
+
+    That something of it may have happened already stands before that, where nothing cuts it off.
+    """
     undo = set(asked.detail.get("undo", ()))
     verbs = [_name(call.verb) for number, call in enumerate(asked.calls) if number not in undo]
     named = ", ".join(verbs[:TITLED]) + (f" and {len(verbs) - TITLED} more" if len(verbs) > TITLED else "")
-    return f"{_workflow(asked)}: {named}" if asked.subject is Subject.WORKFLOW else named
+    perhaps = PERHAPS_DONE if before.perhaps_done(asked.calls) else ""
+    return f"{perhaps}{_workflow(asked)}: {named}" if asked.subject is Subject.WORKFLOW else f"{perhaps}{named}"
 
 
-def told(asked: ApprovalAsked, catalog: Catalog, unknown: Sequence[Call] = (), *, approval: str = "") -> str:
+def told(asked: ApprovalAsked, catalog: Catalog, before: AskedBefore = NOTHING_BEFORE, *, approval: str = "") -> str:
     """All of what was asked for, on a few lines. Where there are several calls each has the number that it has among the exact ones.
 
-    ``unknown`` are calls that went out before and of whose end nobody knows. ``approval`` is named where the exact calls do not stand beside it, and
+    ``before`` has the calls that went out and of whose end nobody knows. ``approval`` is named where the exact calls do not stand beside it, and
     something is told in part: there all of it is to be seen.
     """
     undo = set(asked.detail.get("undo", ()))
@@ -77,7 +85,7 @@ def told(asked: ApprovalAsked, catalog: Catalog, unknown: Sequence[Call] = (), *
     for number, call in enumerate(asked.calls[:CALLS_TOLD], 1):
         lines += [WHERE_UNDONE] if number - 1 in undo else []
         lines += _call(asked, call, catalog, number)
-        lines += _before(call, unknown)
+        lines += _before(call, before)
     cut = [CUT.format(approval)] if approval and _is_cut(asked, catalog) else []
     beyond = range(CALLS_TOLD, len(asked.calls))
     return "\n".join((*lines, *_further(asked.calls[CALLS_TOLD:]), *further(asked, beyond, catalog), *cut, NOT_TRACED))
@@ -99,11 +107,16 @@ def _workflow(asked: ApprovalAsked) -> str:
     return f"{_name(str(asked.detail.get('template', '')))}@{_name(str(asked.detail.get('version', 0)))}"
 
 
-def _before(call: Call, unknown: Sequence[Call]) -> list[str]:
-    """That it, or one like it, may have happened already."""
-    if call in unknown:
-        return [MAYBE_DONE]
-    return [MAYBE_ALIKE] if any(one.verb == call.verb for one in unknown) else []
+def _before(call: Call, before: AskedBefore) -> list[str]:
+    """That it, or one like it, may have happened already: the gravest that is known of it."""
+    alike = [any(one.verb == call.verb for one in calls) for calls in (before.unknown, before.elsewhere)]
+    known = (
+        (call in before.unknown, MAYBE_DONE),
+        (call in before.elsewhere, DONE_ELSEWHERE),
+        (alike[0], MAYBE_ALIKE),
+        (alike[1], ALIKE_ELSEWHERE),
+    )
+    return [line for holds, line in known if holds][:1]
 
 
 def _is_cut(asked: ApprovalAsked, catalog: Catalog) -> bool:

@@ -32,7 +32,7 @@ from ordain.rules.proposals import nesting
 from ordain.runtime.approval_wait import ApprovalMail, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
-from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before, wait_at
+from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before_anywhere, wait_at
 from ordain.runtime.calls import held_now
 from ordain.runtime.consent_policy import needed, outlived
 from ordain.runtime.grants import GrantOffer, narrowed, new_grant
@@ -145,11 +145,13 @@ class ApprovalDesk:
             return ApprovalView(row=row, asked=None, words="", requester="")
         pinned, started = await self._services.catalogs.pinned(stored.catalog), decode(stored.records[0])
         asked, current, held = wait.approval, self._services.catalogs.current, await held_now(self._services, stored)
-        waits, before = row.state == ApprovalState.OPEN, asked_before(stored.records, row.addr, asked.calls)
+        waits = row.state == ApprovalState.OPEN
+        until = None if waits else row.decided_at
+        before = await asked_before_anywhere(self._services.store, stored, row.addr, asked.calls, until=until)
         return ApprovalView(
             row=row,
             asked=asked,
-            words=told(asked, pinned, before.unknown),
+            words=told(asked, pinned, before),
             requester=started.principal if isinstance(started, Started) else "",
             void=(await self._why_void(stored, pinned, asked, row, held) or "") if waits else "",
             before=before,

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.effects.calls import Call
 from ordain.effects.effect import EFFECT, Children, VerbCall, Wait
 from ordain.effects.results import Resubmitted
+from ordain.errors import JournalCorrupt
 from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest
 from ordain.journal.partial_bodies import RESOLVED, SEEN
 from ordain.journal.records import ChildEndedBody, IntentBody, NoteBody, ObservationBody, Record, RecordKind
-from ordain.ports.store import StoredRun
+from ordain.ports.store import JournalStore, StoredRun
 from ordain.runtime.recorded_form import RESULTS
 
 _UNKNOWN = {"outcome_unknown", "unknown"}
 
 
 class AskedBefore(Struct, frozen=True, kw_only=True):
-    """What came before a wait in its run: ``unknown`` are the calls that went out and of whose end nobody knows, ``proposed_by`` who proposed its call anew."""
+    """What came before a wait: ``unknown`` are the calls that went out and of whose end nobody knows, in its run, ``elsewhere`` those of its conversation's other runs.
+
+    ``proposed_by``: who proposed its call anew.
+    """
 
     unknown: tuple[Call, ...] = ()
     proposed_by: tuple[str, ...] = ()
+    elsewhere: tuple[Call, ...] = ()
+
+    def perhaps_done(self, calls: Sequence[Call]) -> bool:
+        """Whether one of these, or one of the same verb, may have happened already."""
+        verbs = {call.verb for call in (*self.unknown, *self.elsewhere)}
+        return any(call.verb in verbs for call in calls)
 
 
 NOTHING_BEFORE = AskedBefore()
@@ -53,6 +63,33 @@ def asked_before(records: Sequence[Record], addr: int, asked: Sequence[Call]) ->
             proposed.setdefault(call_digest(instead.call), []).append(instead.by)
     by = (name for call in asked for name in proposed.get(call_digest(call), ()))
     return AskedBefore(unknown=unknown.calls(records), proposed_by=tuple(dict.fromkeys(by)))
+
+
+async def asked_before_anywhere(
+    store: JournalStore, stored: StoredRun, addr: int, asked: Sequence[Call], *, until: int | None = None
+) -> AskedBefore:
+    """As ``asked_before``, and what the other runs of its root and conversation say, as durable now or (``until``) up to a moment.
+
+    A run that cannot be read says nothing.
+    """
+    before, elsewhere = asked_before(stored.records, addr, asked), dict[str, Call]()
+    if beside := await store.unknown_beside(stored.id):
+        runs = await store.load(beside)
+        for run in beside:
+            if isinstance(found := runs.get(run), StoredRun):
+                elsewhere |= {call_digest(call): call for call in _unknown_in(found, until)}
+    return structs.replace(before, elsewhere=tuple(elsewhere.values()))
+
+
+def _unknown_in(stored: StoredRun, until: int | None) -> tuple[Call, ...]:
+    records = [record for record in stored.records if record.body is not None and (until is None or record.at <= until)]
+    unknown = _Unknown()
+    try:
+        for record in records:
+            unknown.follow(record)
+        return unknown.calls(records)
+    except JournalCorrupt:
+        return ()
 
 
 class _Unknown:

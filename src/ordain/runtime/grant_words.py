@@ -13,6 +13,7 @@ from ordain.contracts.access import NAMELESS
 from ordain.contracts.approvals import Grant
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.legible_text import literal, name_text
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.rules.grant import reach_of
@@ -20,7 +21,7 @@ from ordain.runtime.handoff_words import by_effect
 
 KEPT_NOTHING = "Now for no call: it was given under a build that kept nothing of what verbs declare. Give it anew."
 NAMED = 20
-"""Most names that are told of what a grant is not for, and of whom it is about."""
+"""Most names that are told of one kind of what bounds a grant, or is not in it."""
 _GLOB: Final = re.compile(r"[A-Za-z0-9_.*?-]+\Z")
 
 
@@ -56,11 +57,25 @@ def _whoever(grant: Grant) -> str:
 
 
 def _verbs(grant: Grant, covered: Sequence[str], catalog: Catalog) -> str:
-    """The names and globs as they were given; behind globs what they name now, all of it: what one says yes to is not counted."""
-    given = ", ".join(map(_named, grant.scope.capabilities))
-    if all(GLOB_SIGNS.isdisjoint(one) for one in grant.scope.capabilities):
-        return given
-    return f"{given}, now {by_effect(covered, catalog) if covered else 'none'}"
+    """The names and globs as they were given; behind globs what they name now. Each of them: what is let happen is never "and more"."""
+    capabilities = grant.scope.capabilities
+    if all(GLOB_SIGNS.isdisjoint(one) for one in capabilities):
+        return _whole(_gravest_first(capabilities, catalog))
+    return f"{_whole(capabilities)}, now {_whole(_gravest_first(covered, catalog)) or 'none'}"
+
+
+def _gravest_first(verbs: Sequence[str], catalog: Catalog) -> list[str]:
+    """Those whose effect is graver before the others, each kind in its order."""
+
+    def gravity(verb: str) -> int:
+        found = catalog.verbs.get(verb)
+        return 0 if found is None else -STRICTNESS[found.spec.effect]
+
+    return sorted(verbs, key=gravity)
+
+
+def _whole(names: Sequence[str]) -> str:
+    return ", ".join(map(_named, names))
 
 
 def _about(grant: Grant) -> str:

@@ -19,6 +19,7 @@ from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, plain, title_line, with_verdict
 from ordain.runtime.approval_words import titled
+from ordain.runtime.asking_run import asked_before_anywhere
 from ordain.runtime.foreign_code import sent_by_signal
 from ordain.runtime.joined_runs import joined_runs
 from ordain.runtime.whole_journal import check_end
@@ -122,22 +123,28 @@ class Headers:
 
     async def open_approvals(self, stored: StoredRun) -> Sequence[tuple[str, str]]:
         """The approvals that a run or a child it waits for asks for: the id of each, and what it is of on one line."""
-        waits = await self._waits(stored)
-        return [(approval_id(run, addr), titled(wait.approval)) for run, addr, wait in waits if wait.approval is not None]
+        told: list[tuple[str, str]] = []
+        for run, addr, wait in await self._waits(stored):
+            if wait.approval is not None:
+                before = await asked_before_anywhere(self._store, run, addr, wait.approval.calls)
+                told.append((approval_id(run.id, addr), titled(wait.approval, before)))
+        return told
 
-    async def _waits(self, stored: StoredRun) -> Sequence[tuple[str, int, Wait]]:
-        """The waits that a run and the children it waits for stand at: the run, the effect's number, the effect."""
-        found: list[tuple[str, int, Wait]] = []
+    async def _waits(self, stored: StoredRun) -> Sequence[tuple[StoredRun, int, Wait]]:
+        """The waits that a run and the children it waits for stand at: the run as far as it can be read, the effect's number, the effect."""
+        found: list[tuple[StoredRun, int, Wait]] = []
         for seen in await self._tree(stored):
-            intents = [record for record in readable(seen.records) if record.kind is RecordKind.INTENT]
+            records = readable(seen.records)
+            intents = [record for record in records if record.kind is RecordKind.INTENT]
             if seen.status is not Status.WAITING or not intents or intents[-1].name != "wait":
                 continue
             body = decode(intents[-1])
             if isinstance(body, IntentBody):
                 try:
-                    found.append((seen.id, body.addr, msgspec.json.decode(body.effect, type=Wait)))
+                    wait = msgspec.json.decode(body.effect, type=Wait)
                 except msgspec.MsgspecError:
                     continue
+                found.append((msgspec.structs.replace(seen, records=tuple(records)), body.addr, wait))
         return found
 
     async def stopped_below(self, stored: StoredRun) -> Sequence[StoredRun]:

@@ -10,7 +10,7 @@ import msgspec
 
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Children, Claim, ModelCall, Read, Say, VerbCall, Wait
-from ordain.effects.results import Abandoned, AnyResult, Expired, Said, VerbResult
+from ordain.effects.results import Abandoned, AnyResult, Said, VerbResult, withdrawn_wait
 from ordain.errors import FlowFault, JournalCorrupt, LeaseLost, OrdainError, RunLost
 from ordain.journal.digests import derived_id
 from ordain.journal.folds import answered_calls
@@ -207,7 +207,7 @@ class LiveRun(Pen):
         if isinstance(effect, Say):
             return self._say(addr, effect)
         if isinstance(effect, Wait) and (why := await ask(self, addr, effect)) is not None:
-            return self.observe(addr, str(name), Expired(why=why))
+            return self.observe(addr, str(name), withdrawn_wait(why))
         for child in children:
             self.beside(child)
         self.in_verb = isinstance(effect, VerbCall)  # from here on a drain lets it end: its intent may be durable already

@@ -32,7 +32,7 @@ def ticket_of(view: ApprovalView) -> ReviewTicket | None:
         ticket_id=row.id,
         task_id=f"{row.run}:{','.join(map(call_digest, asked.calls))}",
         status=STATUS.get(row.state, "dismissed"),
-        summary=titled(asked),
+        summary=titled(asked, view.before),
         assigned_to=view.roles,
         sources=tuple(dict.fromkeys(source for review in reviews.values() for source in review["sources"])),
         escalation_payload={"calls": [structs.asdict(call) for call in asked.calls], "reviews": escalated} if escalated else {},

@@ -8,7 +8,7 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import Wait
-from ordain.effects.results import Answered, AnyResult, Expired
+from ordain.effects.results import Answered, AnyResult, Expired, withdrawn_wait
 from ordain.journal.codec import Scribe
 from ordain.journal.digests import approval_id
 from ordain.journal.records import Body, NoteBody, Record, RecordKind
@@ -17,7 +17,7 @@ from ordain.ports.effects import Interrupted
 from ordain.ports.store import Append, Mail, StoredRun
 from ordain.ports.writes import MailKind, Write
 from ordain.runtime.approval_wait import asked_entry, asking, heard, not_asked, not_begun
-from ordain.runtime.asking_run import asked_before
+from ordain.runtime.asking_run import asked_before_anywhere
 from ordain.runtime.calls import Withdrawing
 from ordain.runtime.entries import question
 from ordain.runtime.flow_time import PERSONS, FlowTime
@@ -100,8 +100,9 @@ async def ask(run: Waiting, addr: int, wait: Wait) -> str | None:
             return why
         run.beside(row := _asking(run, addr, wait))
         if run.stored.session:
-            unknown = asked_before(run.records, addr, wait.approval.calls).unknown
-            run.beside(asked_entry(run.stored, wait, run.catalog, row, unknown))
+            stands = msgspec.structs.replace(run.stored, records=tuple(run.records))
+            before = await asked_before_anywhere(run.services.store, stands, addr, wait.approval.calls)
+            run.beside(asked_entry(run.stored, wait, run.catalog, row, before))
     elif wait.question is not None and run.stored.session:
         if (why := await run.within()) is not None:
             return why
@@ -154,6 +155,6 @@ async def _said(run: Waiting, addr: int, wait: Wait, mail: Mail) -> AnyResult:
     if wait.approval is not None:
         result = heard(approval_id(run.id, addr), mail.body)
         why = await not_begun(run.services, run.stored, run.catalog, wait.approval, result)
-        return result if why is None else Expired(why=why)
+        return result if why is None else withdrawn_wait(why)
     said = msgspec.json.decode(mail.body, type=AnswerBody)
     return Answered(value=said.value, by=said.by)

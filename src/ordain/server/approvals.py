@@ -196,7 +196,7 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
         "state": row.state,
         "subject": row.subject,
         "tier": row.tier,
-        "what": "" if view.asked is None else titled(view.asked),
+        "what": "" if view.asked is None else titled(view.asked, view.before),
         "digest": row.digest,
         "requester": name_text(view.requester) if view.requester else "",
         "run_id": row.run,

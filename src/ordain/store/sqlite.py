@@ -56,6 +56,7 @@ from ordain.store.slices import SliceUnit
 from ordain.store.tables import make_tables
 from ordain.store.transaction import Transaction
 from ordain.store.units import Applier
+from ordain.store.unknown_ends import unknown_beside
 from ordain.store.writer import Writer
 
 T = TypeVar("T")
@@ -246,12 +247,15 @@ class SqliteStore:
         """See ``JournalStore.mail``."""
         return self.untaken(run)
 
+    async def unknown_beside(self, run: str) -> Sequence[str]:
+        """See ``JournalStore.unknown_beside``."""
+        return unknown_beside(self.query, run)
+
     def untaken(self, run: str) -> Sequence[Mail]:
         """As ``mail``, at once."""
-        mail, refused = self.sent(run)
-        if refused is not None:
-            raise refused
-        return mail
+        if (found := self.sent(run))[1] is not None:
+            raise found[1]
+        return found[0]
 
     def sent(self, run: str) -> tuple[Sequence[Mail], JournalCorrupt | None]:
         """A run's untaken mail that somebody sent, and what is wrong with the rest of it. Raises as ``query``."""

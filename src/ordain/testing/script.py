@@ -27,6 +27,7 @@ from ordain.effects.results import (
     VerbResult,
     VerbWithdrawn,
     WaitResult,
+    withdrawn_wait,
 )
 from ordain.journal.records import raw
 from ordain.ports.verb import AnyLeafResult, LeafFailed, LeafReturned, LeafTimedOut
@@ -193,7 +194,7 @@ def granted(grant: str = "g", by: str = "user:approver", level: RiskLevel = Risk
 
 def expired(why: str = "") -> Waited:
     """Nobody answers in time; ``why``: it is over for another reason, and nobody was asked."""
-    return Waited(result=Expired(why=why))
+    return Waited(result=withdrawn_wait(why) if why else Expired())
 
 
 def carved(committed: Mapping[str, Spend]) -> Claimed:

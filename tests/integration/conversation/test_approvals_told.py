@@ -9,8 +9,9 @@ import pytest
 from ordain.contracts.verbs import ArgumentRole
 from ordain.ports.sessions import EntryKind, ThreadStatus
 from ordain.rules.attach import AttachReason
-from ordain.runtime.approval_words import CUT, MAYBE_DONE
+from ordain.runtime.approval_words import ALIKE_ELSEWHERE, CUT, DONE_ELSEWHERE, MAYBE_DONE, PERHAPS_DONE
 from ordain.runtime.streams import event_of
+from ordain.server.approvals import item_of
 from ordain.testing import ModelScript, call, finish
 from ordain.verbs.functions import VerbError, verb
 from tests.integration.conversation.test_workflows import Office, office, said
@@ -74,6 +75,30 @@ async def test_an_agent_that_asks_again_for_what_may_have_happened_is_answered_w
             await house.decide(view, approve=approve)
         assert [MAYBE_DONE in lines for lines in words] == [False, True]
         await house.told(sent)
+
+
+async def test_what_may_have_happened_in_another_run_of_the_conversation_is_told_wherever_the_yes_is_asked(tmp_path: Path) -> None:
+    """In a turn after it: in the answer, at the desk, in its list and ticket, and to whoever asks how it stands; another's conversation says nothing of it."""
+    whom = iter(("ben", "ben", "cleo", "ben"))
+    script = ModelScript().on("planner", lambda _: call("ring_up", to=next(whom)), index=0).on("planner", finish("tried"))
+    async with Office(tmp_path, verbs=[ring_up], script=script) as house:
+        for number, told in enumerate(("", DONE_ELSEWHERE, ALIKE_ELSEWHERE, "")):
+            session = "s2" if number == 3 else "s1"
+            sent = await house.send(f"ring somebody up, {number}", session, mode="agent", allowed_verbs=["ring_up"])
+            await house.quiet()
+            (view,) = await house.ordain.runtime.approvals.listed(WORKSPACE)
+            lines = view.words.split("\n")
+            assert [line for line in (MAYBE_DONE, DONE_ELSEWHERE, ALIKE_ELSEWHERE) if line in lines] == ([told] if told else [])
+            answer = await house.told(sent)
+            assert answer.approval is not None
+            assert answer.approval.text == view.words
+            assert item_of(view)["what"] == f"{PERHAPS_DONE if told else ''}ring_up"
+            if number == 1:
+                assert f"{PERHAPS_DONE}ring_up (approval {view.row.id})" in said(await house.told(await house.send("any luck?")))
+            await house.decide(view, approve=number == 0)
+            await house.quiet()
+            if number == 1:  # what was decided is looked at as it was
+                assert (await house.ordain.runtime.approvals.one(WORKSPACE, view.row.id)).words == view.words
 
 
 @pytest.mark.parametrize("word", ["yes", "Yes!", "no", "ok", "sure...", "yes, but only to the German ones", "wait"])

@@ -8,6 +8,8 @@ import pytest
 from msgspec import Raw
 
 from ordain.effects.children import NULL
+from ordain.effects.effect import Wait, WaitFor
+from ordain.effects.results import Expired, withdrawn_wait
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
 from ordain.journal.folds import Fold
@@ -45,3 +47,18 @@ def test_what_cannot_be_read_is_told_as_such(what: str) -> None:
 def test_children_that_nobody_can_name_are_none() -> None:
     """A run that is shown does not fail on a join that cannot be read."""
     assert open_join(records_of(BODIES["children without a time"]), RUN) is None
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        (withdrawn_wait("the verb is off"), ("wait withdrawn", "the verb is off")),
+        (Expired(), ("wait expired", "")),
+        (Expired(why="the verb is off"), ("wait expired", "")),
+    ],
+)
+def test_a_wait_that_was_withdrawn_says_so_and_why(result: Expired, line: tuple[str, str]) -> None:
+    """Whose time was over says that; what an earlier build recorded of one keeps the header that it had."""
+    wait = IntentBody(addr=1, effect=raw(Wait(what=WaitFor.TIMER, about="", deadline=9)))
+    records = records_of((RecordKind.INTENT, "wait", wait), (RecordKind.OBSERVATION, "wait", ObservationBody(addr=1, result=raw(result))))
+    assert [(told.what, told.excerpt) for told in Fold(RUN, records, Kinds()).lines] == [line]

@@ -13,7 +13,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.workflow import WorkflowTemplate
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Wait, WaitFor
-from ordain.effects.results import Abandoned, AnyResult, Approved, Expired, NotApproved, Resubmitted
+from ordain.effects.results import Abandoned, AnyResult, Approved, Expired, NotApproved, Resubmitted, withdrawn_wait
 from ordain.errors import FlowFault
 from ordain.flows.workflow_run import WorkflowInput, WorkflowOutput
 from ordain.journal.digests import approval_digest, approval_id
@@ -39,7 +39,7 @@ def mail(state: ApprovalState, **more: Any) -> bytes:
         (mail(ApprovalState.DENIED), NotApproved(approval="a", by="local:ben", why="so")),
         (mail(ApprovalState.SUPERSEDED, call=CALL), Resubmitted(approval="a", by="local:ben", why="so", call=CALL)),
         (mail(ApprovalState.SUPERSEDED), NotApproved(approval="a", by="local:ben", why="so")),
-        (mail(ApprovalState.WITHDRAWN), Expired(why="so")),
+        (mail(ApprovalState.WITHDRAWN), withdrawn_wait("so")),
     ],
 )
 def test_an_approvers_mail_is_what_it_says(body: bytes, result: AnyResult) -> None:

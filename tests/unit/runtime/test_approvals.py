@@ -367,6 +367,10 @@ async def test_who_says_yes_to_what_is_withdrawn_is_told_at_once(narrowed: str) 
         assert office.came_to(view.row.run) == [AuthorizeReason.APPROVAL_WITHDRAWN.value]
         assert await office.state(view) is ApprovalState.WITHDRAWN
         assert office.did == []
+        (ended,) = office.bodies(view.row.run, RecordKind.ENDED)
+        assert "wait withdrawn" in ended.header
+        assert listed.void.replace('"', "'") in ended.header.replace('"', "'")
+        assert "wait expired" not in ended.header
         assert replay(office.stored(view.row.run), office.catalog, office.kinds).equal
 
 

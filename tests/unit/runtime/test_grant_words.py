@@ -6,9 +6,10 @@ import msgspec
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.scope import Constraint
+from ordain.contracts.verbs import VerbEffect
 from ordain.runtime.grant_words import grant_words
 from tests.unit.runtime.office import BEN
-from tests.unit.runtime.test_grants import OFFER, offered, office
+from tests.unit.runtime.test_grants import OFFER, offered, office, redeclared
 
 
 async def test_a_glob_that_names_more_is_taken_and_told() -> None:
@@ -16,8 +17,24 @@ async def test_a_glob_that_names_more_is_taken_and_told() -> None:
     with office() as house:
         given = await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=("p*",)), BEN)
         words = grant_words(given, house.services.catalogs.current)
-        assert "p*, now post.all, post.out (send)" in words
+        assert "p*, now post.all, post.out" in words
         assert "Not pay.out: what pays, deletes or is secret is approved each time." in words
+
+
+async def test_each_verb_that_is_let_happen_is_told_the_gravest_first() -> None:
+    """However many there are, behind a glob and by name: what sends never stands behind "and more"."""
+    with office() as house:
+        many = [f"a{number:02}.out" for number in range(40)]
+        for verb_id in many:
+            redeclared(house, verb_id, effect=VerbEffect.EGRESS)
+        redeclared(house, "z.out")
+        catalog = house.services.catalogs.current
+        behind = grant_words(await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=("*.out",)), BEN), catalog)
+        sends = [verb_id for verb_id in ("post.out", "ring.out", "tell.out", "z.out") if verb_id in catalog.verbs]
+        asks = sorted([*many, "ask.out"])
+        assert f"*.out, now {', '.join((*sends, *asks))}." in behind.split("\n")[0]
+        named = grant_words(await house.grants.give(DEFAULT_WORKSPACE, offered(capabilities=(*many, "z.out")), BEN), catalog)
+        assert f"without being asked: {', '.join(('z.out', *many))}." in named
 
 
 async def test_words_say_whose_runs_and_about_whom() -> None:

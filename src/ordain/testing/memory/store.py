@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ordain.errors import EngineLost, JournalCorrupt, OrdainError, StorageUnavailable
+from ordain.journal.records import UNKNOWN_ENDS
 from ordain.ports.leases import Beat, Held, Lease
 from ordain.ports.store import Change, Mail, Outcome, StoredRun, Unit
 from ordain.testing.memory import leases
@@ -63,6 +64,16 @@ class MemoryStore:
     async def mail(self, run: str) -> Sequence[Mail]:
         """See ``JournalStore.mail``."""
         return leases.untaken(self.shared.rows, run)
+
+    async def unknown_beside(self, run: str) -> Sequence[str]:
+        """See ``JournalStore.unknown_beside``."""
+        kept = self.shared.rows.runs
+        if run not in kept:
+            return []
+        me = kept[run].run
+        holding = [row.run for row in kept.values() if _is_beside(row.run, me)]
+        near = {one for found in holding for one in (found.id, found.parent) if one not in (None, run)}
+        return [row.run.id for row in sorted(kept.values(), key=lambda row: -row.no) if row.run.id in near]
 
     async def catalog(self, digest: str) -> bytes | None:
         """See ``JournalStore.catalog``."""
@@ -129,6 +140,11 @@ class MemoryStore:
         self._flush()
         if lease.engine != self.engine or not self.shared.lives(lease.engine):
             raise EngineLost(f"the lease of engine {lease.engine} has lapsed")
+
+
+def _is_beside(run: StoredRun, me: StoredRun) -> bool:
+    talk = run.workspace == me.workspace and run.session == me.session != ""
+    return (talk or run.root == me.root) and any(end in (record.body or b"") for record in run.records for end in UNKNOWN_ENDS)
 
 
 def _fail(future: asyncio.Future[Outcome], error: OrdainError) -> None:

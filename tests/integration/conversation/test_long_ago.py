@@ -113,6 +113,19 @@ async def test_a_no_to_a_condition_leaves_the_slot_of_an_earlier_yes() -> None:
         lawful(house.ordain)
 
 
+async def test_an_edit_of_a_yes_to_a_no_is_what_its_slot_shows() -> None:
+    """Also of long ago."""
+    async with House(script=slow()) as house:
+        await house.say("please tidy", mode="agent")
+        await house.send("yes", id="m2", ts=1)
+        await house.until("the model is at work", lambda: house.puppet.asked("planner")[1:])
+        await talked(house)
+        assert (await house.say("no", edits="m2", ts=2)).attached == "override"
+        await house.quiet()
+        assert slots(house) == {"k": False}
+        lawful(house.ordain)
+
+
 async def test_a_stop_is_no_no() -> None:
     """It holds the work, and what was answered stays so."""
     async with House(script=slow()) as house:

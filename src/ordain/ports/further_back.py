@@ -26,12 +26,16 @@ EntriesOf = Callable[[str], Iterable[LatestEntry]]
 
 
 class Behind(Struct, frozen=True, kw_only=True):
-    """Where to look: ``threads`` are those that are known, with who is asked, ``others`` all of the session, the most recently touched first, as (run, when)."""
+    """Where to look: ``threads`` are those that are known, with who is asked, ``others`` all of the session, the most recently touched first, as (run, when).
+
+    ``bare``: the message of ``author`` may be an answer to anything, else to an open question alone.
+    """
 
     threads: Sequence[Thread]
     others: Callable[[], Iterable[tuple[str, int]]]
     entries: EntriesOf
     author: str
+    bare: bool
 
 
 def further_back(latest: Sequence[LatestEntry], behind: Behind) -> tuple[LatestEntry, ...]:
@@ -43,8 +47,8 @@ def further_back(latest: Sequence[LatestEntry], behind: Behind) -> tuple[LatestE
     asking = frozenset(thread.id for thread in behind.threads if thread.asked is not None)
     mine = [one.asked.seq for one in behind.threads if one.asked is not None and one.asked.of in ("", behind.author)]
     since = max(mine, default=0)
-    if since < latest[-1].seq and _asks(latest, asking) is None:
-        found |= {one.seq: one for one in _asked_last(behind, asking, since)}
+    if since < latest[-1].seq and (behind.bare or mine) and _asks(latest, asking) is None:
+        found |= {one.seq: one for one in _asked_last(behind, asking, found.get(since))}
     return tuple(found[seq] for seq in sorted(found, reverse=True))
 
 
@@ -59,17 +63,17 @@ def _of_run(entries: Iterable[LatestEntry]) -> list[LatestEntry]:
     return found
 
 
-def _asked_last(behind: Behind, asking: Set[int], since: int) -> list[LatestEntry]:
-    """The entries of the run whose reply asked last, behind entry ``since``."""
+def _asked_last(behind: Behind, asking: Set[int], question: LatestEntry | None) -> list[LatestEntry]:
+    """The entries of the run whose reply asked last, behind the open question that the sender could answer."""
     found: list[LatestEntry] = []
-    at = 0
+    seq, at = (0, 0) if question is None else (question.seq, question.at)
     for run, touched_at in behind.others():
         if touched_at < at:
             break  # nothing of it is younger than what was found
         of_run = _of_run(behind.entries(run))
         asks = _asks(of_run, asking)
-        if asks is not None and asks.seq > max(since, found[0].seq if found else 0):
-            found, at = of_run, asks.at
+        if asks is not None and asks.seq > seq:
+            found, seq, at = of_run, asks.seq, asks.at
     return found
 
 

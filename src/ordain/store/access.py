@@ -25,7 +25,7 @@ _EVENTS = {str(event): event for event in AuditEvent}
 def _is_rate(value: Any) -> bool:
     """A rate as it is written."""
     try:
-        return is_text(value) and parse_rate(value) is not None
+        return is_text(value) and bool(parse_rate(value))
     except InvalidRequest:
         return False
 

@@ -127,7 +127,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     found = _threads(db, no, unsettled, also=named)
     said: tuple[LatestEntry, ...] = ()
     if read.bare or any(thread.asked is not None for thread in found):
-        said = spoken(db, no, read.seq or head + 1, found, read.author)
+        said = spoken(db, no, head, read, found)
         found = _threads(db, no, unsettled, also=(*named, *(one.thread for one in said)))
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"

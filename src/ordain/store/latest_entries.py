@@ -11,7 +11,7 @@ import msgspec
 from ordain.errors import JournalCorrupt
 from ordain.ports.further_back import Behind, further_back
 from ordain.ports.sessions import EntryKind, Thread
-from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry
+from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, SessionRead
 from ordain.store.senders import sender_of_root
 
 _OURS: Final = f"'{EntryKind.REPLY}', '{EntryKind.SAID}'"
@@ -34,15 +34,16 @@ _OTHERS: Final = "SELECT run, touched_at FROM threads WHERE session = ? AND run 
 _KINDS: Final = frozenset(map(str, EntryKind))
 
 
-def spoken(db: sqlite3.Connection, session: int, before: int, threads: Sequence[Thread], author: str) -> tuple[LatestEntry, ...]:
-    """What was said last before a number, the newest first: the latest entries, and what is found behind them."""
-    latest = tuple(_entries(db, _LATEST, session, before, SPOKEN_MAX))
+def spoken(db: sqlite3.Connection, session: int, head: int, read: SessionRead, threads: Sequence[Thread]) -> tuple[LatestEntry, ...]:
+    """What was said last before a message, the newest first: the latest entries, and what is found behind them."""
+    latest = tuple(_entries(db, _LATEST, session, read.seq or head + 1, SPOKEN_MAX))
     first = latest[-1].seq if latest else 0
     behind = Behind(
         threads=[asked_at(db, session, thread) for thread in threads],
         others=lambda: db.execute(_OTHERS, (session,)),
         entries=lambda run: _entries(db, _OF_RUN, session, first, run),
-        author=author,
+        author=read.author,
+        bare=read.bare,
     )
     return (*latest, *further_back(latest, behind))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ordain.contracts.planner import PlannerRequest
 from ordain.testing import hold, proposes
@@ -17,7 +18,7 @@ ADDS = {
     "action": {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}},
     "final_answer": None,
 }
-SAYS = {"thought": "another secret", "finish": True, "action": None, "final_answer": {"content": "It is 4.", "structured": {}}}
+SAYS: dict[str, Any] = {"thought": "another secret", "finish": True, "action": None, "final_answer": {"content": "It is 4.", "structured": {}}}
 REQUEST = {
     "goal": {"type": "chat", "description": "add"},
     "toolset": [{"tool_id": "math.evaluate"}],

@@ -76,6 +76,7 @@ def _spoken(rows: MemoryRows, name: SessionKey, before: int, read: SessionRead) 
         others=lambda: [(thread.run, thread.touched_at) for thread in touched if thread.run],
         entries=lambda run: [_said(rows, row) for row in older if row.entry.run == run],
         author=read.author,
+        bare=read.bare,
     )
     return (*latest, *further_back(latest, behind))
 

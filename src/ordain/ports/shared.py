@@ -107,7 +107,7 @@ _LOCKS = {SessionRead: 0, RowRead: 1, ConfigRead: 2, AccountsRead: 3, GrantsRead
 
 
 SPOKEN_MAX: Final = 24
-"""So many of the latest entries a decision looks back over."""
+"""So many of the latest entries a decision looks back over, whatever they are; behind them it finds what may still be answered."""
 ENDING_CHARS: Final = 400
 """So much of the end of what Ordain said is read."""
 
@@ -129,10 +129,11 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     """One of the latest entries, as far as a bare answer may be about it.
 
     Of what Ordain said ``ending`` is how its text ends. Of a message ``attached`` is what it was taken for, ``stops`` whether it ordered nothing new,
-    ``status`` where the run that serves it stands, and ``body`` its own where it is a request.
+    ``status`` where the run that serves it stands, and ``body`` its own where it is a request. ``key`` is the slot that a question fills.
     """
 
     seq: int
+    at: int = 0
     thread: int
     kind: EntryKind
     run: str = ""
@@ -142,6 +143,7 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     stops: bool = False
     status: str = ""
     ending: str = ""
+    key: str = ""
     body: bytes | None = None
 
 
@@ -151,7 +153,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
     work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
     ``profiled``: a pinned profile concerns the session (PRF-05). ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
-    at most: none where no question is open and the message is not ``bare``. Their threads are among ``threads``.
+    at most, then what of work that goes on stands behind them and what was asked last: none where no question is open and the message is not ``bare``.
+    Their threads are among ``threads``.
     """
 
     workspace: str

@@ -12,7 +12,7 @@ from ordain.rules.answer import Takes
 from ordain.rules.attach import THREADS_MAX, Attached, MessageReading
 from ordain.rules.attachment import AttachFacts, Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
-from ordain.runtime.last_word import LatestAnswer, answer_edited, held_request, last_word, latest_answer, thread_named
+from ordain.runtime.last_word import LastWord, LatestAnswer, answer_edited, held_request, last_word, latest_answer, thread_named
 from ordain.runtime.message_entry import Received
 from ordain.wording.asking import ends_asking
 from ordain.wording.cues import Partly
@@ -38,7 +38,7 @@ def attach_facts(
     found, said = message.found, message.facts
     given, edit = suggested or Placing(), _edit(state, message)
     barred = {thread.id: _barred(state, message, thread) for thread in state.threads}
-    last = last_word(state, {number for number, why in barred.items() if why})
+    last = _last(state, barred)
     says = found.yes or found.no or found.hold
     answered = latest_answer(state, message, last) if says else LatestAnswer()
     paused = held_request(state, said.user, after=last.seq) if found.go_on and not says else None
@@ -85,6 +85,19 @@ def attach_facts(
         revises=bool(answer_edited(state, message)),
         paused=0 if paused is None else paused.thread,
     )
+
+
+def _last(state: SessionState, barred: dict[int, Barred]) -> LastWord:
+    return last_word(state, {number for number, why in barred.items() if why})
+
+
+def slot_taken_back(state: SessionState, message: Received, thread: Thread) -> str:
+    """The slot of a thread that holds the sender's yes, where the message says no to that; "" where there is none."""
+    if not message.found.no:
+        return ""
+    barred = {one.id: _barred(state, message, one) for one in state.threads}
+    answered = latest_answer(state, message, _last(state, barred))
+    return answered.key if answered.thread == thread.id and thread.slots.get(answered.key) is True else ""
 
 
 def _thread_fact(thread: Thread, barred: Barred, answer: AnswerReading, state: SessionState) -> ThreadFact:

@@ -25,7 +25,7 @@ from ordain.rules.attachment import AnswerPending, AttachFacts, Filler, NewReque
 from ordain.rules.decision import Decision
 from ordain.rules.profile import profiled_by
 from ordain.runtime.answer_reading import AnswerReading
-from ordain.runtime.attach_facts import Placing, attach_facts
+from ordain.runtime.attach_facts import Placing, attach_facts, slot_taken_back
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.last_word import held_request
 from ordain.runtime.mail import AnswerBody, InterruptBody
@@ -140,6 +140,8 @@ class Consequences:
         change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
         if thread.asked is not None:
             change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
+        if outcome.stop and (key := slot_taken_back(self._state, self._message, thread)):
+            change = msgspec.structs.replace(change, slot=(key, False))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
 
     def _nudge(self, thread: Thread) -> _Follows:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Final
 
 from msgspec import Struct
 
 from ordain.journal.records import Status
+from ordain.ports.further_back import OURS, REQUESTS, TAKEN
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import LatestEntry, SessionState
 from ordain.rules.attach import Attached
 from ordain.runtime.message_entry import Received, thread_ref_of
 from ordain.wording.asking import ends_asking
-
-_REQUESTS: Final = frozenset({Attached.NEW_REQUEST, Attached.OVERRIDE})
-_TAKEN: Final = _REQUESTS | {Attached.ANSWER}
-"""Of these classes a message takes up what was asked in its thread."""
-_OURS: Final = frozenset({EntryKind.REPLY, EntryKind.SAID})
 
 
 class LastWord(Struct, frozen=True, kw_only=True):
@@ -28,10 +23,11 @@ class LastWord(Struct, frozen=True, kw_only=True):
 
 
 class LatestAnswer(Struct, frozen=True, kw_only=True):
-    """The thread whose question the sender's latest answer closed (0: none that matters any more), and whether that was a no."""
+    """The thread whose question the sender's latest answer closed (0: none that matters any more), whether that was a no, and the slot that it was to fill, where that is known."""
 
     thread: int = 0
     refused: bool = False
+    key: str = ""
 
 
 def last_word(state: SessionState, barred: Set[int]) -> LastWord:
@@ -43,7 +39,7 @@ def last_word(state: SessionState, barred: Set[int]) -> LastWord:
     for one in state.spoken:
         if one.seq <= seq:
             break
-        if one.kind is EntryKind.MESSAGE and one.attached in _TAKEN:
+        if one.kind is EntryKind.MESSAGE and one.attached in TAKEN:
             taken.add(one.thread)
         if one.thread in known and one.thread not in barred and _asks(one, known[one.thread], taken):
             return LastWord(thread=one.thread, seq=one.seq)
@@ -53,26 +49,28 @@ def last_word(state: SessionState, barred: Set[int]) -> LastWord:
 def _asks(one: LatestEntry, thread: Thread, taken: Set[int]) -> bool:
     if one.kind is EntryKind.APPROVAL:
         return thread.awaiting is not None
-    return one.kind in _OURS and one.thread not in taken and ends_asking(one.ending)
+    return one.kind in OURS and one.thread not in taken and ends_asking(one.ending)
 
 
 def latest_answer(state: SessionState, message: Received, last: LastWord) -> LatestAnswer:
     """The sender's own: of a thread that still works on it, or their latest message of all. What was asked since is what is answered now."""
-    known, begun, before = {thread.id: thread for thread in state.threads}, set[int](), False
-    if (edited := answer_edited(state, message)) and edited in known:
-        return LatestAnswer(thread=edited, refused=_refused(known[edited]))
+    known, begun, before, expected = {thread.id: thread for thread in state.threads}, set[int](), False, 0
+    if (edited := answer_edited(state, message)) and edited in known and state.edited is not None:
+        return _answer(state, known[edited], state.edited.seq)
     for one in state.spoken:
+        before = before or one.seq < expected  # what stands between is not looked at
+        expected = one.seq - 1
         if one.seq <= last.seq and last.thread == one.thread:
             break
         if one.kind is not EntryKind.MESSAGE:
             continue
-        if one.attached in _REQUESTS:
+        if one.attached in REQUESTS:
             begun.add(one.thread)
         if one.author != message.facts.user:
             continue
         thread = known.get(one.thread)
         if one.attached == Attached.ANSWER and thread is not None and one.thread not in begun and (thread.turns or not before):
-            return LatestAnswer() if last.seq > one.seq else LatestAnswer(thread=one.thread, refused=_refused(thread))
+            return LatestAnswer() if last.seq > one.seq else _answer(state, thread, one.seq)
         before = True
     return LatestAnswer()
 
@@ -84,8 +82,11 @@ def answer_edited(state: SessionState, message: Received) -> int:
     return edited.thread if edited is not None and mine and edited.attached == Attached.ANSWER else 0
 
 
-def _refused(thread: Thread) -> bool:
-    return any(value is False for value in thread.slots.values())
+def _answer(state: SessionState, thread: Thread, seq: int) -> LatestAnswer:
+    """The answer that is entry ``seq``: it was to the youngest question of its thread before it."""
+    key = next((one.key for one in state.spoken if one.kind is EntryKind.QUESTION and one.thread == thread.id and one.seq < seq), "")
+    refused = any(value is False for name, value in thread.slots.items() if key in ("", name))
+    return LatestAnswer(thread=thread.id, refused=refused, key=key)
 
 
 def held_request(state: SessionState, user: str, *, after: int = 0, thread: int = 0) -> LatestEntry | None:
@@ -96,7 +97,7 @@ def held_request(state: SessionState, user: str, *, after: int = 0, thread: int 
     at_rest = {one.id for one in state.threads if not one.turns and thread in (0, one.id)}
     held, begun = set[int](), set[int]()
     for one in state.spoken:
-        if one.kind is not EntryKind.MESSAGE or one.attached not in _REQUESTS or one.thread not in at_rest - begun:
+        if one.kind is not EntryKind.MESSAGE or one.attached not in REQUESTS or one.thread not in at_rest - begun:
             continue
         if one.stops and one.seq > after:
             held.add(one.thread)

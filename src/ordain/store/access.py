@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordain.contracts.access import TokenScope, parse_rate
+from ordain.errors import InvalidRequest
 from ordain.ports.access import AuditEvent, AuditLine, KnownToken, Token
 from ordain.store.sqlite import SqliteStore
+from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none
 
 _TOKENS = "SELECT name, scopes, workspaces, rate, created_at, expires_at, revoked_at, last_used_at FROM tokens ORDER BY name"
 _FIND = (
@@ -20,7 +22,27 @@ _SCOPES = {str(scope): scope for scope in TokenScope}
 _EVENTS = {str(event): event for event in AuditEvent}
 
 
+def _is_rate(value: Any) -> bool:
+    """A rate as it is written."""
+    try:
+        return is_text(value) and bool(parse_rate(value))
+    except InvalidRequest:
+        return False
+
+
+_TOKEN: RowColumns = (
+    *(("name", is_text), ("scopes", is_text), ("workspaces", is_text), ("rate", or_none(_is_rate)), ("created_at", is_moment)),
+    *((name, or_none(is_moment)) for name in ("expires_at", "revoked_at", "last_used_at")),
+)
+_AUDIT: RowColumns = (
+    *(("no", is_number), ("event", lambda value: value in _EVENTS)),
+    *((name, is_text) for name in ("token", "asked", "reason", "by", "address")),
+    *(("first_at", is_moment), ("last_at", is_moment), ("count", is_number)),
+)
+
+
 def _token(row: tuple[Any, ...]) -> Token:
+    check_row("a token", _TOKEN, row)
     return Token(
         name=row[0],
         scopes=tuple(_SCOPES[scope] for scope in row[1].split() if scope in _SCOPES),
@@ -30,6 +52,22 @@ def _token(row: tuple[Any, ...]) -> Token:
         expires_at=row[5],
         revoked_at=row[6],
         last_used_at=row[7],
+    )
+
+
+def _line(row: tuple[Any, ...]) -> AuditLine:
+    check_row("a line of the audit", _AUDIT, row)
+    return AuditLine(
+        no=row[0],
+        event=_EVENTS[row[1]],
+        token=row[2],
+        asked=row[3],
+        reason=row[4],
+        by=row[5],
+        address=row[6],
+        first_at=row[7],
+        last_at=row[8],
+        count=row[9],
     )
 
 
@@ -61,18 +99,4 @@ class SqliteTokens:
             " AND (?4 IS NULL OR (token <> '' AND token IN (SELECT value FROM json_each(?4)))) ORDER BY no DESC LIMIT ?3",
             (before, token, limit, None if among is None else json.dumps(sorted(among))),
         )
-        return [
-            AuditLine(
-                no=row[0],
-                event=_EVENTS[row[1]],
-                token=row[2],
-                asked=row[3],
-                reason=row[4],
-                by=row[5],
-                address=row[6],
-                first_at=row[7],
-                last_at=row[8],
-                count=row[9],
-            )
-            for row in rows
-        ]
+        return [_line(row) for row in rows]

@@ -27,8 +27,7 @@ from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
-from ordain.store.latest_entries import ENDING, spoken
-from ordain.store.senders import sender_of_root
+from ordain.store.latest_entries import ENDING, asked_at, spoken
 from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
@@ -128,7 +127,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     found = _threads(db, no, unsettled, also=named)
     said: tuple[LatestEntry, ...] = ()
     if read.bare or any(thread.asked is not None for thread in found):
-        said = spoken(db, no, read.seq or head + 1)
+        said = spoken(db, no, head, read, found)
         found = _threads(db, no, unsettled, also=(*named, *(one.thread for one in said)))
     newer = db.execute(
         "SELECT coalesce(max(timestamp_ms), 0) FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> ''"
@@ -143,7 +142,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         seq=read.seq or head + 1,
         next_thread=threads + 1,
         active=active,
-        threads=tuple(_asked_at(db, no, thread) for thread in found),
+        threads=tuple(asked_at(db, no, thread) for thread in found),
         at_work=tuple(dict.fromkeys(thread for thread, _, counts in unsettled if counts)),
         open=len(unsettled),
         replied=replied,
@@ -162,17 +161,6 @@ def _session(db: sqlite3.Connection, workspace: str, session: str) -> Any:
         " WHERE s.workspace = ? AND s.id = ?",
         (workspace, session),
     ).fetchone()
-
-
-def _asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
-    """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
-    if thread.asked is None:
-        return thread
-    entry = db.execute(
-        "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
-    ).fetchone()
-    seq, of = 0 if entry is None else entry[0], sender_of_root(db, session, thread.asked.root)
-    return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=seq, of=of))
 
 
 def _pinned(db: sqlite3.Connection, runs: Sequence[str]) -> dict[str, str]:

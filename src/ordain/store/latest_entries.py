@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from ordain.errors import JournalCorrupt
-from ordain.ports.sessions import EntryKind
-from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry
+from ordain.ports.further_back import Behind, further_back
+from ordain.ports.sessions import EntryKind, Thread
+from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, SessionRead
+from ordain.store.senders import sender_of_root
 
 _OURS: Final = f"'{EntryKind.REPLY}', '{EntryKind.SAID}'"
 ENDING: Final = (
@@ -15,37 +20,61 @@ ENDING: Final = (
     f" THEN coalesce(substr(json_extract(CAST(t.body AS TEXT), '$.text'), -{ENDING_CHARS}), '') ELSE '' END"
 )
 """How the text of a reply, and of what was said on the way, ends; "" of anything else."""
-_LATEST: Final = (
-    "SELECT t.seq, t.thread, t.kind, t.run, t.channel, t.author, t.attached,"  # noqa: S608 - our own columns
+_KEY: Final = f"CASE WHEN t.kind = '{EntryKind.QUESTION}' AND json_valid(CAST(t.body AS TEXT)) THEN coalesce(json_extract(CAST(t.body AS TEXT), '$.key'), '') ELSE '' END"
+_ENTRY: Final = (
+    "SELECT t.seq, t.at, t.thread, t.kind, t.run, t.channel, t.author, t.attached,"  # noqa: S608 - our own columns
     " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.stop'), 0) ELSE 0 END,"
-    f" coalesce((SELECT r.status FROM runs r WHERE t.kind = '{EntryKind.MESSAGE}' AND r.id = t.run), ''), {ENDING},"
+    f" coalesce((SELECT r.status FROM runs r WHERE t.kind = '{EntryKind.MESSAGE}' AND r.id = t.run), ''), {ENDING}, {_KEY},"
     f" CASE WHEN t.kind = '{EntryKind.MESSAGE}' AND t.attached IN ('new_request', 'override') THEN t.body END"
-    " FROM transcript t WHERE t.session = ? AND t.seq < ? ORDER BY t.seq DESC LIMIT ?"
+    " FROM transcript t WHERE t.session = ? AND t.seq < ?"
 )
+_LATEST: Final = f"{_ENTRY} ORDER BY t.seq DESC LIMIT ?"
+_OF_RUN: Final = f"{_ENTRY} AND t.run = ? AND t.run <> '' ORDER BY t.seq DESC"
+_OTHERS: Final = "SELECT run, touched_at FROM threads WHERE session = ? AND run <> '' ORDER BY touched_at DESC"
 _KINDS: Final = frozenset(map(str, EntryKind))
 
 
-def spoken(db: sqlite3.Connection, session: int, before: int) -> tuple[LatestEntry, ...]:
-    """The latest entries before a number, the newest first."""
-    found: list[LatestEntry] = []
-    for seq, thread, kind, run, channel, author, attached, stops, status, ending, body in db.execute(
-        _LATEST, (session, before, SPOKEN_MAX)
-    ):
+def spoken(db: sqlite3.Connection, session: int, head: int, read: SessionRead, threads: Sequence[Thread]) -> tuple[LatestEntry, ...]:
+    """What was said last before a message, the newest first: the latest entries, and what is found behind them."""
+    latest = tuple(_entries(db, _LATEST, session, read.seq or head + 1, SPOKEN_MAX))
+    first = latest[-1].seq if latest else 0
+    behind = Behind(
+        threads=[asked_at(db, session, thread) for thread in threads],
+        others=lambda: db.execute(_OTHERS, (session,)),
+        entries=lambda run: _entries(db, _OF_RUN, session, first, run),
+        author=read.author,
+        bare=read.bare,
+    )
+    return (*latest, *further_back(latest, behind))
+
+
+def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
+    """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
+    if thread.asked is None:
+        return thread
+    entry = db.execute(
+        "SELECT seq FROM transcript WHERE session = ? AND channel = '' AND message_id = ?", (session, thread.asked.message_id)
+    ).fetchone()
+    seq, of = 0 if entry is None else entry[0], sender_of_root(db, session, thread.asked.root)
+    return msgspec.structs.replace(thread, asked=msgspec.structs.replace(thread.asked, seq=seq, of=of))
+
+
+def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[LatestEntry]:
+    for seq, at, thread, kind, run, channel, author, attached, stops, status, ending, key, body in db.execute(query, given):
         if kind not in _KINDS:
             raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
-        found.append(
-            LatestEntry(
-                seq=seq,
-                thread=thread,
-                kind=EntryKind(kind),
-                run=run,
-                channel=channel,
-                author=author,
-                attached=attached,
-                stops=bool(stops),
-                status=status,
-                ending=ending,
-                body=body,
-            )
+        yield LatestEntry(
+            seq=seq,
+            at=at,
+            thread=thread,
+            kind=EntryKind(kind),
+            run=run,
+            channel=channel,
+            author=author,
+            attached=attached,
+            stops=bool(stops),
+            status=status,
+            ending=ending,
+            key=key if isinstance(key, str) else "",
+            body=body,
         )
-    return tuple(found)

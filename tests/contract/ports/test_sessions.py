@@ -9,7 +9,7 @@ import pytest
 
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, chain, digest, entry_cover
-from ordain.journal.records import Status
+from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Placed, ThreadChange, ThreadStatus
 from ordain.ports.shared import SPOKEN_MAX, Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Append, Arrive, Change, Outcome, load_run
@@ -236,4 +236,37 @@ async def test_a_decision_sees_what_was_said_last(ports: Ports) -> None:
     assert [one.seq for one in (await seen(ports, seq=3)).spoken] == [2, 1]
     for number in range(SPOKEN_MAX):
         await ports.store.submit(message(entry(f"n{number}")))
-    assert len((await seen(ports)).spoken) == SPOKEN_MAX
+    spoken = (await seen(ports)).spoken
+    assert [one.seq for one in spoken] == [
+        *range(SPOKEN_MAX + 3, 3, -1),
+        2,
+        1,
+    ]  # behind the latest: what the run that is at work said and was asked
+
+
+async def test_a_decision_finds_what_was_asked_last_behind_the_latest_entries(ports: Ports) -> None:
+    """Of all threads, however many were touched since, up to the open question that is the sender's; what was taken up asks no more."""
+    for number, text in ((1, "Would you?"), (2, "Well?"), (3, "Well.")):
+        run, (change, new, place) = turn(f"r{number}")
+        began = msgspec.structs.replace(change, id=number, at=number)
+        serves = msgspec.structs.replace(SERVED, thread=number, serves=f"r{number}")
+        there = msgspec.structs.replace(place, thread=number)
+        await ports.store.submit(message(entry(f"m{number}", author="ada"), began, new, there, placed=serves))
+        body = ENCODER.encode({"text": text})
+        said = NewEntry(
+            kind=EntryKind.REPLY, body=body, size=4, at=number, message_id=f"s{number}", session="s1", thread=number, run=f"r{number}"
+        )
+        done = ThreadChange(id=number, session="s1", status=ThreadStatus.DONE, at=number)
+        await ports.store.submit(msgspec.structs.replace(run.end(), writes=(said, done)))
+    for number in range(SPOKEN_MAX):
+        await ports.store.submit(message(entry(f"n{number}")))
+
+    async def behind(**read: Any) -> list[tuple[int, str]]:
+        return [(one.thread, one.ending) for one in (await seen(ports, bare=True, **read)).spoken[SPOKEN_MAX:]]
+
+    assert await behind() == [(2, "Well?"), (2, "")]
+    took = Placed(attached="new_request", reason="test", decision=b"{}", thread=2, serves="r2")
+    await ports.store.submit(message(entry("again", author="ada"), placed=took))
+    for number in range(SPOKEN_MAX):
+        await ports.store.submit(message(entry(f"o{number}")))
+    assert await behind() == [(1, "Would you?"), (1, "")]

@@ -135,6 +135,21 @@ def test_what_the_engine_before_was_is_damaged_too(
     assert "[journal_corrupt]" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(("table", "column"), [("token_audit", "event"), ("tokens", "name"), ("tokens", "created_at"), ("tokens", "rate")])
+def test_a_row_that_holds_what_cannot_stand_there_is_named(
+    home: Path, tmp_path: Path, asked: Callable[[list[str]], int], capfd: pytest.CaptureFixture[str], table: str, column: str
+) -> None:
+    """SQLite checks no column's kind: a token's row and a line of the audit are told with the column, and bring no traceback."""
+    shutil.copytree(home, tmp_path / "home")
+    with closing(sqlite3.connect(tmp_path / "home" / FILE)) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = ?", (table,))
+        db.execute("PRAGMA writable_schema = RESET")
+        db.execute(f"UPDATE {table} SET {column} = ?", ("often" if column == "rate" else None,))
+    assert asked(["token", "audit" if table == "token_audit" else "list"])
+    assert f"column {column} holds what cannot stand there" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("command", [["runs", "list"], ["runs", "list", "--json"], ["replay", "--all", "--jobs", "1"], ["models", "cost"]])
 def test_damage_is_named_with_what_to_do(
     home: Path, tmp_path: Path, asked: Callable[[list[str]], int], capfd: pytest.CaptureFixture[str], command: list[str]

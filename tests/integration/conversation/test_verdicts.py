@@ -247,7 +247,7 @@ async def test_a_supervisor_is_told_what_is_left(tmp_path: Path) -> None:
 async def test_a_planners_call_ends_by_what_is_configured(tmp_path: Path, model_ms: int, limit_s: float) -> None:
     """By its model's own time or by policy's for the whole plan, whichever is over first, whatever a request wants.
 
-    EXE-17 "by configured timeout knobs."
+    EXE-17 "planner/council RPCs by configured timeout knobs."
     """
     settings = load_settings({}, tmp_path)
     limits = settings.policy.limits.model_copy(update={"timeout_seconds": limit_s})

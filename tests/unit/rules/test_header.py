@@ -132,3 +132,17 @@ def test_who_gave_an_order_is_not_left_without_words() -> None:
     assert without_words('✗ override by user:ada · "message 6"\n  ✗ cancel by run:7 · "why"\n· models: "a (b: c)"') == (
         '✗ override by user\n  ✗ cancel by run:7\n· models: "a (b: c)"'
     )
+
+
+@pytest.mark.parametrize(("mark", "most"), [("ok", 100), ("info", 100), ("fail", 300)])
+@given(facts=headers)
+def test_so_much_of_an_excerpt_is_shown(mark: str, most: int, facts: HeaderFacts) -> None:
+    """A hundred characters of what went well, three hundred of what failed: so many are shown whole, of one more the end is cut."""
+    whole, longer = (
+        render_header(msgspec.structs.replace(facts, lines=(HeaderLine(mark=mark, what="a", excerpt="x" * size),))).splitlines()
+        for size in (most, most + 1)
+    )
+    shown = f'{MARKS[mark]} a · "{"x" * most}"'
+    assert shown in whole
+    assert shown not in longer
+    assert max(line.count("x") for line in longer if line.startswith(f"{MARKS[mark]} a · ")) < most

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ordain.errors import FlowFault, JournalCorrupt, RunLost
 from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
+from ordain.ports.further_back import Behind, further_back
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
@@ -36,8 +37,9 @@ def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionSt
     replied, edited = _place(rows, name, read.channel, read.reply_to), _place(rows, name, read.channel, read.edits)
     anchor = edited or replied
     seq = read.seq or session.head + 1
-    said = _spoken(rows, name, seq) if read.bare or _asks(rows, name) else ()
-    threads = read_threads(rows, name, also=(read.thread, 0 if anchor is None else anchor.thread, *(one.thread for one in said)))
+    named = (read.thread, 0 if anchor is None else anchor.thread)
+    said = _spoken(rows, name, seq, read) if read.bare or _asks(rows, name) else ()
+    threads = read_threads(rows, name, also=(*named, *(one.thread for one in said)))
     open_turns = [turn for turn in sorted(rows.turns.get(name, {}).values(), key=lambda turn: turn.no) if turn.state != "over"]
     asking = [thread.asked.run for thread in threads if thread.asked is not None]
     return SessionState(
@@ -64,10 +66,19 @@ def _asks(rows: MemoryRows, name: SessionKey) -> bool:
     return any(thread.asked is not None for thread in rows.threads.get(name, {}).values())
 
 
-def _spoken(rows: MemoryRows, name: SessionKey, before: int) -> tuple[LatestEntry, ...]:
-    """The latest entries before a number, the newest first."""
-    entries = [row for row in rows.transcript.get(name, ()) if row.entry.seq < before]
-    return tuple(_said(rows, row) for row in reversed(entries[-SPOKEN_MAX:]))
+def _spoken(rows: MemoryRows, name: SessionKey, before: int, read: SessionRead) -> tuple[LatestEntry, ...]:
+    """What was said last before a number, the newest first: the latest entries, and what is found behind them."""
+    entries = [row for row in rows.transcript.get(name, ()) if row.entry.seq < before][::-1]
+    latest, older = tuple(_said(rows, row) for row in entries[:SPOKEN_MAX]), entries[SPOKEN_MAX:]
+    touched = sorted(rows.threads.get(name, {}).values(), key=lambda thread: -thread.touched_at)
+    behind = Behind(
+        threads=[_asked_at(rows, name, thread) for thread in read_threads(rows, name)],
+        others=lambda: [(thread.run, thread.touched_at) for thread in touched if thread.run],
+        entries=lambda run: [_said(rows, row) for row in older if row.entry.run == run],
+        author=read.author,
+        bare=read.bare,
+    )
+    return (*latest, *further_back(latest, behind))
 
 
 def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
@@ -75,6 +86,7 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
     is_message = entry.kind is EntryKind.MESSAGE
     return LatestEntry(
         seq=entry.seq,
+        at=entry.at,
         thread=entry.thread,
         kind=entry.kind,
         run=entry.run,
@@ -84,6 +96,7 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
         stops=_stops(entry),
         status=str(rows.runs[entry.run].run.status) if is_message and entry.run in rows.runs else "",
         ending=_ending(entry),
+        key=_key(entry),
         body=entry.body if is_message and entry.attached in ("new_request", "override") else None,
     )
 
@@ -101,6 +114,12 @@ def _ending(entry: Entry) -> str:
     if entry.body is None or entry.kind not in (EntryKind.REPLY, EntryKind.SAID):
         return ""
     return str(msgspec.json.decode(entry.body).get("text", ""))[-ENDING_CHARS:]
+
+
+def _key(entry: Entry) -> str:
+    """The slot that a question fills."""
+    asks = entry.body is not None and entry.kind is EntryKind.QUESTION
+    return str(msgspec.json.decode(entry.body or b"").get("key", "")) if asks else ""
 
 
 def _opened(rows: MemoryRows, read: SessionRead, opening: SessionOpening) -> KeptSession:

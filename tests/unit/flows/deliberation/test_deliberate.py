@@ -67,7 +67,10 @@ def test_seats_that_no_run_is_left_for_are_not_asked(runs: int) -> None:
 
 
 def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> None:
-    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS` are all effective": the round bounds all three."""
+    """CNC-03 "Settings `COUNCIL_ROUND_TIMEOUT_SEC`, `COUNCIL_LLM_TIMEOUT_SEC`, `COUNCIL_MAX_ROUNDS` are all effective": the round bounds all three.
+
+    EXE-17 "planner/council RPCs by configured timeout knobs.": seats and judges alike.
+    """
     times = {"round_timeout_seconds": 20, "llm_timeout_seconds": 7, "seats_percent": 50}
     played = hold_council(after(9000, heard()), after(6000, chair()), auditor(), policy=times)
     (join,) = [one for one in played.asked if isinstance(one, Children)]

@@ -163,7 +163,10 @@ def list_runs(
     status: Annotated[tuple[str, ...], Parameter(negative=(), help="Only these.")] = (),
     limit: int = 50,
     before: Annotated[str | None, Parameter(help="Only runs older than this one.")] = None,
-    every: Annotated[bool, Parameter(name="--all", negative=(), help="Child runs too.")] = False,
+    every: Annotated[
+        bool,
+        Parameter(name="--all", negative=(), help="Child runs too; those that have stopped are listed wherever --status asks for them."),
+    ] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Runs, newest first."""

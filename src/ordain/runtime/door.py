@@ -262,7 +262,7 @@ class Runtime:
         before: str | None = None,
         workspace: str | None = None,
     ) -> Sequence[RunRow]:
-        """Runs, newest first, of one workspace or (None) of all."""
+        """Runs, newest first, of one workspace or (None) of all; see ``RunSearch.runs`` for ``roots_only``."""
         return await self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace)
 
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:

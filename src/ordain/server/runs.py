@@ -40,7 +40,12 @@ def runs_router(face: Face) -> APIRouter:
         status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
-        children: Annotated[bool, Query(alias="all", description="Child runs too.")] = False,
+        children: Annotated[
+            bool,
+            Query(
+                alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."
+            ),
+        ] = False,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""

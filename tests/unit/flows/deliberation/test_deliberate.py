@@ -366,3 +366,22 @@ def test_where_there_is_no_agent_chain_a_call_for_it_is_told() -> None:
     """Typed, and never turned into an answer."""
     played = hold_council(heard(), chair(), auditor("delegate"))
     assert (out(played).ok, out(played).error, out(played).next) == (False, "path_unavailable", CouncilDirective.DELEGATE_CHAIN)
+
+
+@pytest.mark.parametrize("runs", range(13))
+def test_a_round_that_does_not_fit_into_the_runs_left_is_refused(runs: int) -> None:
+    """Typed and told, before a seat is asked, and no fault: what the rounds before came to is attached, and is not final."""
+    rounds = runs // 4
+    script = (
+        [heard(), chair(), auditor("new_round")] * min(rounds, 2)
+        if rounds < 2
+        else [heard(), chair(), auditor("new_round"), heard(), chair(), auditor()]
+    )
+    played = hold_council(*script, runs=runs)
+    assert out(played).ok is (rounds >= 2)
+    assert result(played).meta.rounds_used == min(rounds, 2)
+    if rounds < 2:
+        assert (out(played).error, result(played).final_text) == ("budget", "")
+        assert result(played).tentative_text == (ANSWER if rounds else "")
+        assert f"council round {rounds + 1} refused: 4 seats, and {runs - 4 * rounds} more runs may be opened" in played.header
+        assert asks(played) == ["seats", "Chair", "Auditor"] * rounds

@@ -37,7 +37,7 @@ async def nothing(client: Client, run: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One shape: its request, what its client does, and how an undisturbed run ends. ``hold``: the ledger holds some calls.
+    """One shape: its request, what its client does, and how an undisturbed run ends. ``hold``: the ledger holds some calls. ``roots`` are all that it asks for.
 
     ``lawful`` is false for a shape that kills its processes by itself: what becomes of it has its own test.
     """
@@ -48,6 +48,7 @@ class Shape:
     script: Script = dataclasses.field(default_factory=make_script)
     hold: bool = False
     ends: Status = Status.COMPLETED
+    roots: tuple[str, ...] = (RUN,)
     lawful: bool = True
 
 
@@ -61,15 +62,15 @@ def of_flow(flow: Kind[Any, Any], given: object) -> Callable[[Ordain], Request]:
     return request
 
 
-def of_plan(*tools: str) -> Callable[[Ordain], Request]:
-    """A planning request with these tools, as the wire's."""
+def of_plan(*tools: str, run: str = RUN, **more: Any) -> Callable[[Ordain], Request]:
+    """A planning request with these tools, as the wire's; ``more`` are its other fields."""
 
     def request(ordain: Ordain) -> Request:
-        parsed = PlannerRequest.model_validate(plan_body(*tools))
+        parsed = PlannerRequest.model_validate(plan_body(*tools) | more)
         kind = ordain.kinds.answering(PlannerRequest)
         assert kind.wire is not None
         taken = kind.wire.take(parsed, ordain.catalog, RUN)
-        return Request(kind=kind, input=taken.input, request_id=taken.request_id, digest=taken.digest, run=RUN)
+        return Request(kind=kind, input=taken.input, request_id=taken.request_id, digest=taken.digest, run=run)
 
     return request
 
@@ -121,6 +122,35 @@ PLAN_CHILD = Shape(
             ]
         },
     ),
+)
+
+NEXT = "5e5510a2" * 4
+IN_SESSION = {"session_id": "sums"}
+
+
+async def ask_on(client: Client, run: str) -> None:
+    """Once the first request is over, another one in its session, which goes on from it.
+
+    Raises:
+        AssertionError: it has not read what the first one came to.
+    """
+    await client.until("the first request is over", lambda: client.over(run))
+    request = of_plan("entry_add", run=NEXT, request_id="next", **IN_SESSION)(client.ordain)
+    await client.once("next", lambda: request.open(client.ordain))
+    await client.until("the next request is over", lambda: client.over(NEXT))
+    stored = client.ordain.store.stored(NEXT)
+    assert client.status(NEXT) is Status.COMPLETED, client.status(NEXT)
+    assert stored is not None
+    reads = [record for record in stored.records if record.kind == "intent" and record.name == "read"]
+    assert [run.encode() in (record.body or b"") for record in reads] == [True]
+
+
+PLAN_SESSION = Shape(
+    name="plans of one session",
+    request=of_plan("entry_add", **IN_SESSION),
+    play=ask_on,
+    roots=(RUN, NEXT),
+    script=make_script(planner=[calls("entry_add", text="Alice lives in Paris"), finishes("It is noted.")]),
 )
 
 DRIVER = Shape(
@@ -358,6 +388,7 @@ SHAPES: dict[str, Shape] = {
     for shape in (
         PLAN,
         PLAN_CHILD,
+        PLAN_SESSION,
         DRIVER,
         COUNCIL,
         JOIN_ALL,

@@ -77,13 +77,16 @@ def hold_council(
     budget: Mapping[str, Any] | None = None,
     catalog: Catalog | None = None,
     replays: bool = True,
-    standing: Standing | None = None,
+    runs: int | None = None,
     **request: Any,
 ) -> Played[CouncilOutput]:
-    """A council's run by this script, of its own but for a ``standing``; its journal replays equal. ``policy`` is of its section; no attempt is waited for."""
+    """A council's run of its own by this script; its journal replays equal. ``policy`` is of its section; no attempt is waited for.
+
+    ``runs``: how many may be opened below it.
+    """
     given = DeliberationRequest(**{"prompt": QUESTION, **request})
     tables = {"council": dict(policy or {}), "budget": dict(budget or {}), "fallback": {"backoff_ms": 0}}
-    effects = ScriptedEffects(COUNCIL_KIND, catalog or chainless(), policy=tables, kinds=KINDS, standing=standing or Standing())
+    effects = ScriptedEffects(COUNCIL_KIND, catalog or chainless(), policy=tables, kinds=KINDS, standing=Standing(runs=runs))
     played = effects.play(given, script[0] if script and callable(script[0]) else script)
     if replays:
         replayed = played.replayed()

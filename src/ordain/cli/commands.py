@@ -162,7 +162,8 @@ def list_runs(
     limit: int = 50,
     before: Annotated[str | None, Parameter(help="Only runs older than this one.")] = None,
     every: Annotated[
-        bool, Parameter(name="--all", negative=(), help="Child runs too; those that have stopped are listed without it.")
+        bool,
+        Parameter(name="--all", negative=(), help="Child runs too; those that have stopped are listed wherever --status asks for them."),
     ] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:

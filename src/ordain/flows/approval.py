@@ -16,7 +16,7 @@ from ordain.effects.effect import ApprovalAsked, Claim, Wait, WaitFor
 from ordain.effects.results import Resubmitted, WaitResult
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest
-from ordain.rules.authorize import AuthorizeOutcome, NeedsApproval
+from ordain.rules.authorize import AuthorizeOutcome, Deny, NeedsApproval
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GRANT
 
@@ -62,13 +62,18 @@ AskedFor = Callable[[Sequence[int], Tier], ApprovalAsked]
 async def authorized_all(
     context: FlowContext, calls: Sequence[Call], refs: tuple[int, ...], asked: AskedFor
 ) -> list[Decision[AuthorizeOutcome]] | Resubmitted:
-    """Ask rule ``authorize`` of each; grants for each that wants one; then people, once for all that are left. What was proposed in a call's place comes back instead."""
-    decided = [context.fx.authorize(call, context.scope, refs) for call in calls]
+    """Ask rule ``authorize`` of each; grants for each that wants one; then people, once for all that are left. What was proposed in a call's place comes back instead.
+
+    What nothing is left for once those before it are made is refused here, before anybody is asked about it.
+    """
+    decided = list[Decision[AuthorizeOutcome]]()
+    for call in calls:
+        decided.append(context.fx.authorize(call, context.scope, refs, ahead=_ahead(decided)))
     while pending := {number: one.outcome for number, one in enumerate(decided) if isinstance(one.outcome, NeedsApproval)}:
         by_grants = [number for number, needed in pending.items() if needed.why is MayAsk.GRANTS]
         for number in by_grants:
             await context.fx.claim(_grant_claim(calls[number]))
-            decided[number] = context.fx.authorize(calls[number], context.scope, refs)
+            decided[number] = context.fx.authorize(calls[number], context.scope, refs, ahead=_ahead(decided[:number]))
         if by_grants:
             continue
         tier = max((needed.tier for needed in pending.values()), key=list(Tier).index)
@@ -76,8 +81,13 @@ async def authorized_all(
         if isinstance(result, Resubmitted):
             return result
         for number in pending:
-            decided[number] = context.fx.authorize(calls[number], context.scope, refs)
+            decided[number] = context.fx.authorize(calls[number], context.scope, refs, ahead=_ahead(decided[:number]))
     return decided
+
+
+def _ahead(decided: Sequence[Decision[AuthorizeOutcome]]) -> int:
+    """How many of these calls are to be made."""
+    return sum(not isinstance(decision.outcome, Deny) for decision in decided)
 
 
 def _grant_claim(call: Call) -> Claim[Any]:

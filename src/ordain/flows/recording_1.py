@@ -88,9 +88,9 @@ class SpelledOut:
             facts = replace(facts, toolset=self._toolset)
         return self._port.decide(rule, facts, inputs, refs)
 
-    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
+    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0) -> Decision[AuthorizeOutcome]:
         """See ``Effects``."""
-        return self._port.authorize(call, within, refs)
+        return self._port.authorize(call, within, refs, ahead=ahead)
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:
         """See ``Effects``."""

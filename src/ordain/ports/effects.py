@@ -61,8 +61,11 @@ class Effects(Protocol):
         """Apply a local rule to facts; ``refs`` are the seqs of the records ``inputs`` came from. Granting rules are the port's own."""
         ...
 
-    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
-        """Apply rule ``authorize`` to a verb call: what the run may do the port knows, ``within`` is what the flow holds itself to."""
+    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0) -> Decision[AuthorizeOutcome]:
+        """Apply rule ``authorize`` to a verb call: what the run may do the port knows, ``within`` is what the flow holds itself to.
+
+        ``ahead`` are the calls that are decided with it and are to be made before it: what they take is not left for it.
+        """
         ...
 
     async def claim(self, claim: Claim[O]) -> Decision[O]:

@@ -32,7 +32,10 @@ class RunSearch(Protocol):
     async def runs(
         self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
     ) -> Sequence[RunRow]:
-        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all."""
+        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all.
+
+        ``roots_only`` leaves child runs out, but not where a status is asked for that a run has stopped with: what stopped is found wherever it is.
+        """
         ...
 
     async def counts(self) -> dict[str, int]:

@@ -113,7 +113,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     this call, ``by`` whose it is; ``grant_asked``: grants were looked at for it, ``refused`` why there is no approval. ``calls`` counts the verb's
     calls before, where a bound of the scope does. ``handed`` is what rules found of a call that hands work to a card. ``raised`` is the depth that the
     verb declares which the run carries out, where that holds for what it calls, too (FUT-02); 0: it does not.
-    ``no_runs``: the call would be a run of its own, and no more may be opened below this one.
+    ``no_runs``: the call would be a run of its own, and no more may be opened below this one. ``taken``: so many calls are decided together with it
+    and made before it, and they take all that is left; 0: something is left for it.
     """
 
     verb: str
@@ -137,6 +138,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     handed: Handed | None = None
     raised: int = 0
     no_runs: bool = False
+    taken: int = 0
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -166,8 +168,8 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
     deepest = min(policy.verbs.max_depth, declared) if verb.spec.composite else policy.verbs.max_depth
     if facts.depth >= deepest:
         return Decision(outcome=Deny(), reason=AuthorizeReason.DEPTH)
-    if facts.verb_calls >= facts.cap_verb_calls or facts.no_runs:
-        return Decision(outcome=Deny("runs" if facts.no_runs else ""), reason=AuthorizeReason.BUDGET)
+    if facts.verb_calls >= facts.cap_verb_calls or facts.no_runs or facts.taken:
+        return Decision(outcome=Deny(_what_is_gone(facts)), reason=AuthorizeReason.BUDGET)
     if not verb.input.accepts(inputs.args):
         return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
     if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:
@@ -178,6 +180,10 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
     if handed is Handed.REFUSED:
         return Decision(outcome=Deny(), reason=AuthorizeReason.NO_ENVELOPE)
     return _by_effect(verb, facts, inputs.args, delegation_tier(handed, facts.safety, policy))
+
+
+def _what_is_gone(facts: AuthorizeFacts) -> str:
+    return "runs" if facts.no_runs else f"{facts.taken} calls before it" if facts.taken else ""
 
 
 def delegation_tier(handed: Handed | None, safety: str, policy: Policy) -> Tier | None:

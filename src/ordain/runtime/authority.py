@@ -69,8 +69,8 @@ class Authority:
 
     # --- facts ----------------------------------------------------------------------------------------------------------------
 
-    def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog) -> AuthorizeFacts:
-        """The facts of rule ``authorize``; the flow may hold itself to less than its scope."""
+    def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog, ahead: int = 0) -> AuthorizeFacts:
+        """The facts of rule ``authorize``; the flow may hold itself to less than its scope, and say that calls are ``ahead`` of this one."""
         verb, digest = catalog.verbs.get(call.verb), call_digest(call)
         return AuthorizeFacts(
             verb=call.verb,
@@ -86,10 +86,17 @@ class Authority:
             unconfirmed=call.verb in catalog.unconfirmed,
             calls=self._called[call.verb] if counts_calls(self.bounds(call.verb)) else 0,
             no_runs=verb is not None and verb.spec.composite and self.runs_left <= 0,
+            taken=self._taken(verb is not None and verb.spec.composite, ahead),
             raised=catalog.verbs[self._raising].spec.max_recursion_depth if self._raising in catalog.verbs else 0,
             handed=None if catalog.card_of(call.verb) is None else self.handings.handed(digest, catalog),
             **self.consents.facts(digest),
         )
+
+    def _taken(self, composite: bool, ahead: int) -> int:
+        """How many calls are ahead, where those leave nothing; what is gone without them is told by other facts."""
+        left = self.cap.verb_calls - self.spent.verb_calls
+        left = min(left, self.runs_left) if composite else left
+        return ahead if 0 < left <= ahead else 0
 
     def bounds(self, verb: str) -> tuple[Constraint, ...]:
         """The bounds of a verb's calls. Runs of builds before, which could ask nobody, were held to none."""

@@ -257,14 +257,13 @@ class Runtime:
         self,
         *,
         statuses: Sequence[str] = (),
-        roots_only: bool | None = None,
+        roots_only: bool = True,
         limit: int = 50,
         before: str | None = None,
         workspace: str | None = None,
     ) -> Sequence[RunRow]:
-        """Runs, newest first, of one workspace or (None) of all; child runs too where they are not said to be left out and only what has stopped is asked for."""
-        only = roots_only if roots_only is not None else not (statuses and STOPPED.issuperset(statuses))
-        return await self.search.runs(statuses=statuses, roots_only=only, limit=limit, before=before, workspace=workspace)
+        """Runs, newest first, of one workspace or (None) of all; see ``RunSearch.runs`` for ``roots_only``."""
+        return await self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace)
 
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""

@@ -183,7 +183,7 @@ class Drive:
         name, where = class_of(error), place_of(error)
         fault = live.write(RecordKind.FAULTED, "fault", FaultedBody(error=name, where=where))
         if live.stored.session:
-            now = msgspec.structs.replace(live.stored, records=tuple(live.records))
+            now = msgspec.structs.replace(live.stored, records=tuple(live.records), head=len(live.records) - 1)
             entry, change = stop_entry(now, await stopped_facts(self.services, now, Status.FAULTED), Status.FAULTED, fault.at)
             live.beside(entry, change)
         await live.barrier(status=Status.FAULTED, reason="faulted")
@@ -275,7 +275,7 @@ async def stopped_facts(services: Services, stored: StoredRun, status: Status) -
     root = await loaded(stored.root, services.store)
     if not isinstance(root, StoredRun):
         return own
-    facts = await services.headers.so_far(root)
+    facts = await services.headers.so_far(root, msgspec.structs.replace(stored, status=status))
     stopped = HeaderLine(mark="fail", what=f"{own.flow} (run {stored.id}) {status}", reason=str(status))
     return with_verdict(msgspec.structs.replace(facts, status=str(status), reason=str(status), lines=(*facts.lines, stopped)))
 

@@ -137,13 +137,13 @@ class Execution:
                 self.state.authority.handings.guarded(facts, inputs, decision.outcome, self._catalog)  # pyright: ignore[reportArgumentType] - of this rule
             return decision
 
-    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = ()) -> Decision[AuthorizeOutcome]:
+    def authorize(self, call: Call, within: CapabilityScope, refs: tuple[int, ...] = (), *, ahead: int = 0) -> Decision[AuthorizeOutcome]:
         """See ``Effects.authorize``."""
         authority = self.state.authority
         with self._deciding:
             asked = recorded_form.call_form(call)
             inputs = AuthorizeInputs(args=asked.args, catalog=self._catalog, bounds=authority.bounds(asked.verb))
-            facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog)
+            facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog, ahead)
             decision = self._decide(AUTHORIZE, facts, inputs, recorded_form.references(refs))
             authority.authorized(asked, decision)
             return decision

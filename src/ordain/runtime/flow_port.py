@@ -58,8 +58,8 @@ def flow_port(port: Effects, asked: set[Any]) -> FlowPort:
     def decide(rule: Any, facts: Any, inputs: Any, refs: tuple[int, ...] = ()) -> Any:
         return port.decide(rule, facts, inputs, refs)
 
-    def authorize(call: Any, within: Any, refs: tuple[int, ...] = ()) -> Any:
-        return port.authorize(call, within, refs)
+    def authorize(call: Any, within: Any, refs: tuple[int, ...] = (), *, ahead: int = 0) -> Any:
+        return port.authorize(call, within, refs, ahead=ahead)
 
     def now() -> datetime:
         return port.now()

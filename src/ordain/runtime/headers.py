@@ -37,15 +37,19 @@ class Headers:
         """``kinds`` say what the runs' records mean."""
         self._store, self._kinds = store, kinds
 
-    async def so_far(self, stored: StoredRun) -> HeaderFacts:
-        """The header's facts of a run as durable now, with what the children it waits for have done."""
+    async def so_far(self, stored: StoredRun, stopped: StoredRun | None = None) -> HeaderFacts:
+        """The header's facts of a run as durable now, with what the children it waits for have done.
+
+        ``stopped`` is a run below it as it is from now on, which is not durable yet.
+        """
         records = readable(stored.records)
         facts = await self._with_before(self.own(stored), stored)
-        for run, child in (await joined_runs(self._store, stored.id, records)).items():
+        for run, found in (await joined_runs(self._store, stored.id, records)).items():
+            child = stopped if stopped is not None and stopped.id == run else found
             if isinstance(child, JournalCorrupt):
                 facts = msgspec.structs.replace(facts, lines=(*facts.lines, unreadable(run)))
             else:
-                facts = _with_child(facts, child, await self.so_far(child))
+                facts = _with_child(facts, child, await self.so_far(child, stopped))
         return facts
 
     def own(self, stored: StoredRun) -> HeaderFacts:

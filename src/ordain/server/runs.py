@@ -40,12 +40,16 @@ def runs_router(face: Face) -> APIRouter:
         status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
-        children: Annotated[bool, Query(alias="all", description="Child runs too; those that have stopped are listed without it.")] = False,
+        children: Annotated[
+            bool,
+            Query(
+                alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."
+            ),
+        ] = False,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        only = False if children else None
-        rows = await runtime.runs(statuses=_statuses(status), roots_only=only, limit=limit, before=before, workspace=workspace)
+        rows = await runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace)
         return Json(RunPage(runs=[run_item(row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))

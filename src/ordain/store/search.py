@@ -67,16 +67,15 @@ class SqliteSearch(SqliteSpending):
         self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
     ) -> Sequence[RunRow]:
         """See ``RunSearch.runs``. Of each status by its index, newest first; of all, by number."""
+        roots = "r.parent IS NULL" if roots_only else "1"
         where, parameters = list[str](), list[Any]()
         if workspace is not None:
             where.append("r.workspace = ?")
             parameters.append(workspace)
-        if roots_only:
-            where.append("r.parent IS NULL")
         if before is not None:
             where.append("r.no < (SELECT no FROM runs WHERE id = ?)")
             parameters.append(before)
-        asked = [_of_status(status) for status in dict.fromkeys(statuses)] or ["1"]
+        asked = [_of_status(one) if one in STOPPED else f"{_of_status(one)} AND {roots}" for one in dict.fromkeys(statuses)] or [roots]
 
         def read(db: sqlite3.Connection) -> list[RunRow]:
             rows = list[tuple[Any, ...]]()

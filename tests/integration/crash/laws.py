@@ -108,7 +108,7 @@ def _without(tree: Any) -> Any:
 def broken_laws(ordain: Ordain, shape: Shape, seen: Evidence, expected: str) -> list[str]:
     """Every law that does not hold, in words."""
     return [
-        *_everything_settled(ordain, seen),
+        *_everything_settled(ordain, shape, seen),
         *broken_effects(seen),
         *_words_once(ordain, seen),
         *_acknowledged_is_kept(ordain, shape, seen),
@@ -127,9 +127,9 @@ def broken_effects(seen: Evidence) -> list[str]:
     ]
 
 
-def _everything_settled(ordain: Ordain, seen: Evidence) -> Iterator[str]:
-    roots = ordain.store.query("SELECT id FROM runs WHERE parent IS NULL")
-    if roots != [(RUN,)]:
+def _everything_settled(ordain: Ordain, shape: Shape, seen: Evidence) -> Iterator[str]:
+    roots = ordain.store.query("SELECT id FROM runs WHERE parent IS NULL ORDER BY no")
+    if roots != [(root,) for root in shape.roots]:
         yield f"roots: {roots}"
     for run in seen.after:
         stored = ordain.store.stored(run)

@@ -5,18 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.council import DeliberationRequest
-from ordain.journal.records import Status
+from ordain.effects.effect import ModelCall
+from ordain.journal.codec import decode
+from ordain.journal.records import IntentBody, Status
 from ordain.runtime.door import RunView
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
 from ordain.testing import ModelScript, after, hold
-from tests.shapes.council import QUESTION, judgement, verdict
+from tests.shapes.council import CORE, QUESTION, judgement, verdict
 from tests.shapes.talk import PRINCIPAL, House
 
+MODEL = msgspec.json.Decoder(ModelCall)
 SPOKEN = ModelScript().on("seat", {"text": "I think so."}).on("chair", judgement()).on("auditor", verdict())
 
 
@@ -115,6 +119,34 @@ async def test_the_environments_numbers_hold(tmp_path: Path, name: str, value: s
     async with House(script=script, policy={"council": settings.policy.council.model_dump()}) as house:
         _, answer = await response(house, await held(house))
         assert answer["error"]["code"] == code
+
+
+@pytest.mark.parametrize(("call_s", "round_s"), [(2, 40), (30, 5), (7.5, 7.5)])
+async def test_each_call_of_a_council_ends_by_what_is_configured(tmp_path: Path, call_s: float, round_s: float) -> None:
+    """By the time of one call or by what is left of the round's, whichever is over first: seats, chair and auditor, each as its own intent has it.
+
+    EXE-17 "planner/council RPCs by configured timeout knobs."
+    """
+    settings = load_settings({"COUNCIL_LLM_TIMEOUT_SEC": str(call_s), "COUNCIL_ROUND_TIMEOUT_SEC": str(round_s)}, tmp_path)
+    async with House(script=SPOKEN, policy={"council": settings.policy.council.model_dump()}) as house:
+        view, answer = await response(house, await held(house))
+        assert answer["status"] == "ok"
+        began = view.stored.records[0].at
+        journals = [house.ordain.store.stored(row.id) for row in await house.ordain.runtime.runs(roots_only=False)]
+    calls = [
+        (record.at, MODEL.decode(body.effect))
+        for run in journals
+        if run is not None
+        for record in run.records
+        if isinstance(body := decode(record), IntentBody) and record.name == "model_call"
+    ]
+    assert sorted(call.role for _, call in calls) == sorted(["Auditor", "Chair", *CORE])
+    for at, call in calls:
+        assert 0 < call.deadline - at <= call_s * 1_000_000
+        assert call.deadline <= at + round_s * 1_000_000
+    if call_s < round_s / 2:
+        assert all(call.deadline - at > (call_s - 0.1) * 1_000_000 for at, call in calls)
+    assert min(at for at, _ in calls) >= began
 
 
 SPOKEN_ANEW = ModelScript().on("seat", {"text": "So."}).on("chair", judgement()).on("auditor", verdict("new_round"))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.profiles import ModelProfile
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.settings import load_settings
+from ordain.testing import ModelScript
 from tests.replay.golden import FACTS, TEXT
+from tests.shapes.talk import House
 
 SECONDS = 20
 
@@ -43,8 +48,7 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         assert (reply["ok"], reply["error"]["code"]) == (False, "child_stopped")
         again = await asyncio.wait_for(ordain.runtime.wait(reply["run_id"]), SECONDS)
         assert not again.at_rest
-        (child,) = await ordain.runtime.runs(statuses=("faulted",))
-        assert child.id not in [run.id for run in await ordain.runtime.runs(statuses=("faulted", "waiting"))]
+        (child,) = await ordain.runtime.runs(statuses=("faulted",))  # who looks for what has stopped finds it, though it is no root
         assert [run.id for run in await ordain.runtime.services.headers.stopped_below(again.stored)] == [child.id]
         told = await ordain.runtime.services.headers.so_far(again.stored)
         assert told.status == "waiting"
@@ -56,3 +60,26 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         ended = await ordain.runtime.view(reply["run_id"])
         assert ordain.runtime.response(ended)["ok"]
         assert not await ordain.runtime.services.headers.stopped_below(ended.stored)
+
+
+@pytest.mark.parametrize(("mode", "purpose"), [("brain", "verb"), ("agent", "planner"), ("council", "seat")])
+async def test_the_reply_of_a_turn_says_once_how_a_child_stands_that_has_stopped(mode: str, purpose: str) -> None:
+    """It has stopped, with why, and is not at work as well; what was done below a run that could be read is known.
+
+    RTE-12 "failures must not be summarised away"
+    """
+
+    def stumble(_: ModelRequest) -> None:
+        raise RuntimeError("bug")
+
+    async with House(script=ModelScript().on(purpose, stumble)) as house:
+        answer = await house.say("tell me about dogs", mode=mode)
+        assert answer.reply is not None
+        header = answer.reply.header or ""
+        stopped = set(re.findall(r"\(run (\w+)\) faulted", header))
+        assert len(stopped) == 1
+        assert not re.search(rf"\(run {stopped.pop()}\) at work", header), header
+        assert "cannot be read" not in header
+        assert "flow fault · RuntimeError" in header
+        assert (answer.reply.ok, header.startswith("✗ nothing done")) == (False, True)
+        assert all(run.parent for run in await house.ordain.runtime.runs(statuses=("faulted",)))

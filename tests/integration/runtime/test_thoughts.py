@@ -18,7 +18,12 @@ ADDS = {
     "action": {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}},
     "final_answer": None,
 }
-SAYS: dict[str, Any] = {"thought": "another secret", "finish": True, "action": None, "final_answer": {"content": "It is 4.", "structured": {}}}
+SAYS: dict[str, Any] = {
+    "thought": "another secret",
+    "finish": True,
+    "action": None,
+    "final_answer": {"content": "It is 4.", "structured": {}},
+}
 REQUEST = {
     "goal": {"type": "chat", "description": "add"},
     "toolset": [{"tool_id": "math.evaluate"}],

@@ -54,6 +54,9 @@ def failure(code: str) -> Any:
     return child_failed(code, {"ok": False, "output": told, "error": code, "message": "no"})
 
 
+AMOUNTS = st.integers(0, 6)
+
+
 def play(
     calls: list[Call],
     *script: Any,
@@ -125,6 +128,24 @@ def test_where_a_delegation_is_the_default_each_has_its_turn() -> None:
     ]
     assert [type(one.result) for one in played.output] == [VerbReturned, VerbFailed]
     assert [one.mode for one in played.output] == ["delegate", "delegate"]
+
+
+@given(AMOUNTS, AMOUNTS, st.integers(1, 6))
+def test_nobody_is_asked_about_what_nothing_is_left_for(left: int, runs: int, calls: int) -> None:
+    """The approver is asked about exactly the calls that fit, and each of them is carried out; the others were refused before, as ``budget``.
+
+    HND-03 "Sub-agents run with explicit capability scope and inherited policy constraints."
+    """
+    fit = min(left, runs, calls)
+    standing = replace(PEOPLE, child=True, allowance=Spend(tokens=900, usd_micros=900, model_calls=90, verb_calls=left), runs=runs)
+    wanted = [hand_to("reader", task=f"Part {number}.") for number in range(calls)]
+    script = [approved(), joined(*[answer()] * fit)] if fit else []
+    played = play(wanted, *script, standing=standing)
+    asked = [wait.approval.calls for wait in waits(played) if wait.approval is not None]
+    assert asked == ([tuple(wanted[:fit])] if fit else [])
+    assert [one.denied for one in played.output] == [""] * fit + ["authorize.budget"] * (calls - fit)
+    if 0 < fit < calls:
+        assert "authorize.budget" in played.header
 
 
 def test_one_target_outside_runs_nothing() -> None:
@@ -227,9 +248,6 @@ def test_a_plan_is_cleared_once_and_carried_out_in_waves() -> None:
     assert (len(first.spawns), len(second.spawns)) == (2, 1)
     assert all(one.allowance.tokens == first.spawns[0].allowance.tokens for one in first.spawns)
     assert second.spawns[0].allowance.tokens > first.spawns[0].allowance.tokens
-
-
-AMOUNTS = st.integers(0, 6)
 
 
 @given(

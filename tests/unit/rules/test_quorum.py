@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.policy import Policy
-from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet, QuorumMissed
+from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet, QuorumMissed, RoundRefused
 from tests.unit.rules.given import POLICY, decided
 
 shares = st.floats(0, 1, exclude_min=True).map(lambda share: Policy(version=1, council=CouncilPolicy(quorum=share)))
@@ -45,3 +45,11 @@ def test_by_default_it_is_half() -> None:
         if isinstance(decided(QUORUM, QuorumFacts(round=1, seats=seats, spoken=spoken), None, POLICY).outcome, QuorumMet)
     }
     assert met == {(2, 4), (3, 4), (4, 4), (3, 5), (4, 5), (5, 5)}
+
+
+@given(numbers, numbers, shares)
+def test_a_round_begins_only_with_a_run_for_each_seat(seats: int, room: int, policy: Policy) -> None:
+    """Whatever policy's share is: more seats than runs that may still be opened, and nobody is asked."""
+    outcome = decided(QUORUM, QuorumFacts(round=1, seats=seats, spoken=0, room=room), None, policy).outcome
+    assert isinstance(outcome, RoundRefused) is (room < seats)
+    assert not isinstance(outcome, RoundRefused) or outcome.code == "budget"

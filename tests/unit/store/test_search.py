@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from ordain.journal.records import Status
+from ordain.journal.records import STOPPED, Status
 from ordain.store.search import SqliteSearch
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.unit.store.many import filled
@@ -41,7 +41,7 @@ async def test_pages_are_those_of_all_runs(
         row[0]
         for row in every
         if (not statuses or row[2] in statuses)
-        and (not roots or row[3] is None)
+        and (not roots or row[3] is None or (statuses and row[2] in STOPPED))
         and (before is None or row[1] < 60)
         and (workspace is None or row[4] == workspace)
     ]

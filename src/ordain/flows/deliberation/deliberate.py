@@ -50,10 +50,9 @@ from ordain.rules.council import (
     CouncilStage,
 )
 from ordain.rules.decision import Decision
-from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet
+from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet, RoundRefused
 
 NO_QUORUM = "council_no_quorum"
-NO_ROOM = "budget"
 NO_SEAT = "no_seat"
 """Why chair or auditor gave no answer that the catalog has no seat of."""
 _OUTPUT = msgspec.json.Decoder(SeatOutput)
@@ -118,9 +117,9 @@ class _Council:
 
     async def one_round(self) -> Deliberated | None:
         """All seats, then chair and auditor, and both once more where the answer is to be revised; None: another round."""
+        if (refused := self._refused()) is not None:
+            return refused
         self.blink = self.verdict = None  # what the round before proposed is not this one's
-        if self.context.account.runs_left < len(self.seats):
-            return self._failed(NO_ROOM, "fewer runs may still be opened here than the council has seats")
         began, round_us = self.context.now(), round(self.policy.round_timeout_seconds * 1_000_000)
         within = self.context.until(min(self.context.deadline, began + round_us))
         ends = await self._hear(within, min(within.deadline, began + round_us * self.policy.seats_percent // 100))
@@ -141,6 +140,17 @@ class _Council:
             if outcome.directive is CouncilDirective.NEW_ROUND:
                 return None
             stage, before = CouncilStage.REVISED, judged.chair if isinstance(judged.chair, ModelAnswer) else None
+
+    def _refused(self) -> Deliberated | None:
+        """A round that does not fit into the runs that may still be opened does not begin: what the rounds before came to is all there is."""
+        room = self.context.account.runs_left
+        if len(self.seats) <= room:
+            return None
+        facts = QuorumFacts(round=self.round, seats=len(self.seats), spoken=0, room=room)
+        decision = self.context.fx.decide(QUORUM, facts, None)
+        assert isinstance(decision.outcome, RoundRefused)  # the rule compares the same two numbers
+        self.round -= 1
+        return self._failed(decision.outcome.code, decision.reason.meaning)
 
     async def _hear(self, within: FlowContext, until: int) -> Sequence[AnyEnded]:
         """Every seat at once, whatever their number; one that is late by then is absent."""

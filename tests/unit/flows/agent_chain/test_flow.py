@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,6 +88,53 @@ def test_each_of_its_bounds_ends_it(args: dict[str, Any], script: tuple[Any, ...
     """Typed, without an answer."""
     done = out(chain(*script, **args))
     assert (done.ok, done.error, done.output) == (False, code, None)
+
+
+LIES: list[str] = json.loads((Path(__file__).resolve().parents[3] / "fixtures" / "messages" / "lies.json").read_text(encoding="utf-8"))
+UNFINISHED: Mapping[str, Callable[[str], tuple[Any, ...]]] = {
+    "prose": lambda lie: (says(spoken(lie)), says(spoken(lie))),
+    "a directive that finishes without an answer": lambda lie: (finish_with(lie), finish_with(lie)),
+    "a tool that is none of its own": lambda lie: (call("agent_chain", text=lie), call("agent_chain", text=lie)),
+    "a call whose arguments do not fit": lambda lie: (
+        call("math.evaluate", expression="6 * 7", why=lie),
+        call("math.evaluate", expression="6 * 7", why=lie),
+    ),
+}
+
+
+def spoken(lie: str) -> str:
+    """The lie as prose, whatever it looks like."""
+    return f"I say: {lie.translate(str.maketrans('{}[]', '()()'))}"
+
+
+def finish_with(lie: str) -> Any:
+    return says(json.dumps({"thought": lie, "finish": True, "action": None, "final_answer": None}))
+
+
+def told(played: Played[VerbPlanOutput]) -> tuple[Any, ...]:
+    """All that code says of it, but for how many tokens the words took."""
+    return (
+        re.sub(r"\d+\+\d+ tokens", "N tokens", played.header),
+        played.facts.verdict,
+        out(played).ok,
+        out(played).error,
+        out(played).output,
+    )
+
+
+@pytest.mark.parametrize("failure", UNFINISHED)
+def test_no_lie_ends_a_chain_well(failure: str) -> None:
+    """A hundred of them for each way in which a chain comes to no end: header, verdict and error are those of an honest failure, and there is no text.
+
+    ACH-02 "Prose-first result is not a decision: it must carry, or be wrapped with, a validated executable directive before Exec finishes on it."
+    RTE-07 "LLM may write explanations and summaries."
+    """
+    honest = told(chain(*UNFINISHED[failure]("I do not know.")))
+    assert (honest[2], honest[4]) == (False, None)
+    lies = list(dict.fromkeys(lie.strip()[:400] or "All done." for lie in LIES))
+    assert len(lies) >= 100
+    for lie in lies[:100]:
+        assert told(chain(*UNFINISHED[failure](lie))) == honest, lie
 
 
 def test_policy_bounds_what_it_may_use() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ordain.contracts.council import CouncilDirective, CouncilResult
 from ordain.effects.effect import Children
 from ordain.flows.council.outcome import CouncilOutput
-from ordain.testing import Played, Standing, after, child_cancelled, child_failed, completed, fails, interrupt, joined, proposes, says
+from ordain.testing import Played, after, child_cancelled, child_failed, completed, fails, interrupt, joined, proposes, says
 from tests.shapes.council import CORE, PROSE, QUESTION, asks, auditor, chair, heard, hold_council, judgement, verdict
 from tests.unit.flows.house import shipped
 
@@ -56,14 +56,6 @@ def test_seats_are_one_wave_whatever_their_number() -> None:
     (join,) = [one for one in played.asked if isinstance(one, Children)]
     assert [spawn.flow for spawn in join.spawns] == ["seat"] * 9
     assert len({spawn.allowance for spawn in join.spawns}) == 1
-
-
-@pytest.mark.parametrize("runs", [0, 3])
-def test_seats_that_no_run_is_left_for_are_not_asked(runs: int) -> None:
-    """Where fewer runs may be opened than there are seats the council ends typed, before anybody is asked."""
-    played = hold_council(standing=Standing(child=True, runs=runs))
-    assert (played.asked, out(played).ok, out(played).error) == ((), False, "budget")
-    assert result(played).meta.decision == "budget"
 
 
 def test_everybody_is_asked_at_their_own_temperature_within_the_same_time() -> None:
@@ -383,3 +375,22 @@ def test_where_there_is_no_agent_chain_a_call_for_it_is_told() -> None:
     """Typed, and never turned into an answer."""
     played = hold_council(heard(), chair(), auditor("delegate"))
     assert (out(played).ok, out(played).error, out(played).next) == (False, "path_unavailable", CouncilDirective.DELEGATE_CHAIN)
+
+
+@pytest.mark.parametrize("runs", range(13))
+def test_a_round_that_does_not_fit_into_the_runs_left_is_refused(runs: int) -> None:
+    """Typed and told, before a seat is asked, and no fault: what the rounds before came to is attached, and is not final."""
+    rounds = runs // 4
+    script = (
+        [heard(), chair(), auditor("new_round")] * min(rounds, 2)
+        if rounds < 2
+        else [heard(), chair(), auditor("new_round"), heard(), chair(), auditor()]
+    )
+    played = hold_council(*script, runs=runs)
+    assert out(played).ok is (rounds >= 2)
+    assert result(played).meta.rounds_used == min(rounds, 2)
+    if rounds < 2:
+        assert (out(played).error, result(played).final_text) == ("budget", "")
+        assert result(played).tentative_text == (ANSWER if rounds else "")
+        assert f"council round {rounds + 1} refused: 4 seats, and {runs - 4 * rounds} more runs may be opened" in played.header
+        assert asks(played) == ["seats", "Chair", "Auditor"] * rounds

@@ -22,10 +22,19 @@ REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Bidirectional controls by which a text reads otherwise than it stands there."""
 CONTROLS: Final = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f{REORDERING}]")
 """What commands whoever shows a text; what only ends a line or a column is none."""
+NEXT_LINE: Final = "\x85"
+"""Ends a line where text is read as that of old terminals, and nowhere else."""
 ESCAPES: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~]?)|\x9b[0-?]*[ -/]*[@-~]?"
 )
 """Terminal sequences, whole or cut off."""
+HIDDEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    "|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
+    "|(?<![^\x00-\x7f\ufe00-\ufe0f\U000e0100-\U000e01ef])(?:[\ufe00-\ufe0d\U000e0100-\U000e01ef]|(?<![0-9#*])[\ufe0e\ufe0f])"
+    f"|[{''.join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))}]"
+)
+"""Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once."""
 _LINE_SIGNS: Final = {ord(sign): None for sign in "\t\n\r"}
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 """The texts of a JSON text, and whether each is a key."""
@@ -39,26 +48,28 @@ def visible(text: str) -> str:
     It is shown as ``␀``, ``␡`` or ``[U+202E]``, and so is what shows nothing (zero width, tags, separators of lines); all else is as it was.
     """
     if text.isprintable() or text.translate(_LINE_SIGNS).isprintable():
-        return text
+        return text if text.isascii() else HIDDEN.sub(picture, text)
     kept = ESCAPES.sub("", text)
-    return CONTROLS.sub(picture, kept) if kept.isascii() else "".join(map(_drawn, kept))
+    return CONTROLS.sub(picture, kept) if kept.isascii() else HIDDEN.sub(picture, "".join(map(_drawn, kept)))
 
 
 def visible_name(name: str) -> str:
     """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one that code wrote."""
-    return name if name.isprintable() else "".join(map(_drawn, name))
+    return name if _is_seen(name) else HIDDEN.sub(picture, "".join(map(_drawn, name)))
 
 
 def visible_json(encoded: str) -> str:
     """JSON text whose texts and keys are visible; all else stands as it stood."""
-    if encoded.isprintable() and _NUMBERED not in encoded:
+    if _NUMBERED not in encoded and _is_seen(encoded):
         return encoded
     return _TEXTS.sub(_visible_text, encoded)
 
 
 def escaped_json(encoded: str) -> str:
     r"""JSON text of the same value, in which what would be shown otherwise stands by its number (``\u202e``): for what has to stay exact."""
-    return encoded if encoded.isprintable() else "".join(map(_escaped, encoded))
+    if _is_seen(encoded):
+        return encoded
+    return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], "".join(map(_escaped, encoded)))
 
 
 def visible_value(value: V, exact: Set[str] = frozenset()) -> V:
@@ -86,11 +97,15 @@ def picture(found: re.Match[str]) -> str:
 
 def _visible_text(found: re.Match[str]) -> str:
     written = found[0]
-    if written.isprintable() and _NUMBERED not in written:
+    if _NUMBERED not in written and _is_seen(written):
         return written
     text: str = json.loads(written, strict=False)
     shown = visible(text) if found["key"] is None else visible_name(text)
     return written if shown == text else json.dumps(shown, ensure_ascii=False)
+
+
+def _is_seen(text: str) -> bool:
+    return text.isprintable() and (text.isascii() or HIDDEN.search(text) is None)
 
 
 @lru_cache(4096)
@@ -98,7 +113,11 @@ def _drawn(character: str) -> str:
     """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
     if CONTROLS.match(character):
         return _picture_of(character)
-    if unicodedata.category(character) not in ("Cf", "Zl", "Zp") or character in JOINERS or character in PREPENDED:
+    if (
+        (unicodedata.category(character) not in ("Cf", "Zl", "Zp") and character != NEXT_LINE)
+        or character in JOINERS
+        or character in PREPENDED
+    ):
         return character
     return _picture_of(character)
 

@@ -187,14 +187,15 @@ class Runtime:
     # --- looking --------------------------------------------------------------------------------------------------------------------
 
     async def view(self, run: str) -> RunView:
-        """The run as durable now.
+        """The run as durable now, with what the runs have done that it waits for.
 
         Raises:
             NotFound: no such run.
         """
         stored = await self._load(run)
         if (end := ending(stored.records)) is None:
-            return self._view(stored)
+            facts = await self.services.headers.so_far(stored)
+            return RunView(stored=stored, header=render_header(facts), result=NULL, verdict=facts.verdict)
         header, verdict = await self.services.headers.since(stored, end)
         return RunView(stored=stored, header=header, result=end.result, verdict=verdict)
 

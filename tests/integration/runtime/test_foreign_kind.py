@@ -50,7 +50,7 @@ async def test_it_runs_and_shows(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert replay(view.stored, ordain.catalog, shipped_kinds()).verdict == "flow_unavailable"
     assert await asyncio.to_thread(main, ["runs", "show", accepted.run, "--data-dir", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert "worth · worth.much" in shown
+    assert "(worth.much)" in shown
     assert '· survey · "42"' in shown
 
 

@@ -38,9 +38,9 @@ def journal(house: House, run: str) -> list[bytes]:
 
 
 async def test_a_thought_is_blanked_before_its_answer_is_recorded(tmp_path: Path) -> None:
-    """B-37 "The thought is blanked by the live handler before the answer is recorded, so that live, resume and replay see the same bytes;".
+    """A run that is killed goes on from what was recorded and answers as one that was not; no thought is stored, and both replay equal.
 
-    A run that is killed in its second step goes on from what was recorded and answers what one that was not answers; both replay equal.
+    B-37 "The thought is blanked by the live handler before the answer is recorded, so that live, resume and replay see the same bytes;"
     """
     script = script_of().on("planner", proposes("planner", ADDS), index=0).on("planner", proposes("planner", SAYS), index=1)
     async with House(tmp_path / "whole", script=script) as house:

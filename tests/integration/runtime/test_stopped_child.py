@@ -50,6 +50,7 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
         assert not again.at_rest
         (child,) = await ordain.runtime.runs(statuses=("faulted",))  # who looks for what has stopped finds it, though it is no root
         assert [run.id for run in await ordain.runtime.services.headers.stopped_below(again.stored)] == [child.id]
+        assert f"(run {child.id}) has stopped" in (await ordain.runtime.view(reply["run_id"])).header
         told = await ordain.runtime.services.headers.so_far(again.stored)
         assert told.status == "waiting"
         assert any(line.mark == "fail" and f"(run {child.id}) has stopped" in line.what for line in told.lines)

@@ -24,9 +24,9 @@ from ordain.contracts.events import (
     SessionEvent,
     SummaryEvent,
 )
-from ordain.rules.brief import at_work
 from ordain.rules.header import MARKS
 from ordain.rules.plain_reply import cleaned
+from ordain.runtime.brief import at_work
 
 COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

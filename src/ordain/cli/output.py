@@ -10,8 +10,8 @@ from typing import Any
 
 from ordain.cli.columns import UNBROKEN, wrapped
 from ordain.contracts.legible_text import legible_json, pieces
-from ordain.rules.brief import brief_line, in_words, needs_all
 from ordain.rules.plain_reply import QUOTE, cleaned
+from ordain.runtime.brief import brief_line, in_words, needs_all
 
 CELL = 300
 COLUMNS_MIN = 20

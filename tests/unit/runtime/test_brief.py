@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from ordain.cli.reason_words import meanings
 from ordain.rules.acts import Act, ActEnd
-from ordain.rules.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
 from ordain.rules.recourse import RecourseReason
+from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief
 from tests.unit.rules.test_header import headers, lines, text
 
 RUN = "01a218e25968ad9b501d2a4aa3ae3473"

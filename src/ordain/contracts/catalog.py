@@ -275,8 +275,13 @@ class Catalog(Immutable):
         if ROSTER_VERB in asked:
             asked |= {card.verb for card in self.data.cards.values()}
         cards = [card for card in map(self.card_of, asked) if card is not None]
-        scores = self.policy.guardrails.moderation
-        return asked.union(*map(self.domain_of, cards), {scores} if cards and scores is not None else ())
+        return asked.union(*map(self.domain_of, cards), self.scoring if cards else ())
+
+    @property
+    def scoring(self) -> tuple[str, ...]:
+        """What policy has every task scored with that is handed on, whatever else whoever hands it on may use; nothing where it names no verb."""
+        named = self.policy.guardrails.moderation
+        return () if named is None else (named,)
 
     def effects_of(self, verbs: Iterable[str]) -> tuple[VerbEffect, ...]:
         """The effects of these verbs, each once, the gravest first."""

@@ -312,7 +312,7 @@ def _spawn(context: FlowContext, one: _Cleared, talk: InConversation, share: Spe
     return Spawn(
         flow=carrier_of(spec),
         input=raw(given),
-        scope=scope if envelope is None else envelope.scope or (),
+        scope=scope if envelope is None else (*(envelope.scope or ()), *context.catalog.scoring),
         deadline=context.hard if how.waits else min(context.deadline, context.now() + spec.timeout_ms * 1000),
         allowance=share,
         keep_thoughts=context.keep_thoughts,

@@ -121,10 +121,16 @@ def asked_of(calls: Sequence[Call], parts: Sequence[HandingOn | None], asked: Se
             if part.envelope.expansion:
                 beyond[str(place)] = list(part.envelope.expansion)
         if part is not None and part.review is not None:
-            reviews[str(place)] = structs.asdict(part.review)
+            reviews[str(place)] = _told(part.review)
     subject = Subject.REVIEW if reviews else Subject.EXPANSION if beyond else Subject.PLAN if len(asked) > 1 else Subject.CALL
     detail = {name: found for name, found in (("scopes", scopes), ("beyond", beyond), ("reviews", reviews)) if found}
     return ApprovalAsked(subject=subject, calls=tuple(calls[number] for number in asked), tier=tier, detail=detail)
+
+
+def _told(review: Reviewed) -> dict[str, Any]:
+    """What an approver is told of a task that somebody looks at first."""
+    told = {"risk": review.risk, "sources": review.sources, "escalated": review.escalated}
+    return told | {"unscored": True} if review.unscored else told
 
 
 def carved(envelope: Envelope, share: Spend) -> Envelope:

@@ -35,6 +35,8 @@ PROHIBITED_WORDS = "compliance.prohibited_keywords"
 HIGH_RISK = "compliance.high_risk"
 MODERATION = "compliance.moderation"
 """What wants a task denied or looked at, in the source's words."""
+UNSCORED = " by its effects, no score of the moderation"
+"""Behind a risk that says less than it would with the score that policy wants."""
 
 
 class Passed(Struct, frozen=True, gc=False, tag="passed"):
@@ -50,11 +52,12 @@ class Forbidden(Struct, frozen=True, gc=False, tag="forbidden"):
 
 
 class Reviewed(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="reviewed"):
-    """A person looks at it first; ``escalated``: since its risk is high. ``sources`` want it so."""
+    """A person looks at it first; ``escalated``: since its risk is high. ``sources`` want it so. ``unscored``: policy's moderation said nothing of it."""
 
     risk: float
     sources: tuple[str, ...]
     escalated: bool = False
+    unscored: bool = False
 
 
 GuardrailOutcome = Passed | Reviewed | Forbidden
@@ -90,9 +93,10 @@ def decide_guardrail(facts: GuardrailFacts, inputs: GuardrailInputs, policy: Pol
         sources = tuple(source for source, one in by_source.items() if one >= bound)
         escalated = risk >= rails.escalate_at
         reason = GuardrailReason.ESCALATED if escalated else GuardrailReason.REVIEW
-        return Decision(outcome=Reviewed(risk=risk, sources=sources, escalated=escalated), reason=reason)
+        unscored = rails.moderation is not None and score is None
+        return Decision(outcome=Reviewed(risk=risk, sources=sources, escalated=escalated, unscored=unscored), reason=reason)
     if rails.moderation is not None and score is None:
-        return Decision(outcome=Reviewed(risk=risk, sources=(MODERATION,)), reason=GuardrailReason.UNMODERATED)
+        return Decision(outcome=Reviewed(risk=risk, sources=(MODERATION,), unscored=True), reason=GuardrailReason.UNMODERATED)
     return Decision(outcome=Passed(risk), reason=GuardrailReason.PASSED)
 
 
@@ -133,7 +137,7 @@ def _tells(recorded: Recorded) -> HeaderShare:
         return SILENT
     if isinstance(outcome, Forbidden):
         return HeaderShare(lines=(HeaderLine(mark="fail", what=f"guardrail {outcome.source}: {verb}", reason=recorded.reason),))
-    what = f"guardrail {', '.join(outcome.sources)}: {verb}, risk {outcome.risk:.2f}"
+    what = f"guardrail {', '.join(outcome.sources)}: {verb}, risk {outcome.risk:.2f}{UNSCORED if outcome.unscored else ''}"
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
 
 

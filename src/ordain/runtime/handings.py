@@ -107,13 +107,13 @@ class Handings:
         """
         for spawn in spawns:
             if spawn.authorized is not None and catalog.card_of(spawn.authorized.call.verb) is not None:
-                self._check(spawn, call_digest(spawn.authorized.call))
+                self._check(spawn, call_digest(spawn.authorized.call), catalog.scoring)
 
-    def _check(self, spawn: Spawn[object], call: str) -> None:
+    def _check(self, spawn: Spawn[object], call: str, scoring: Sequence[str]) -> None:
         envelope = _GIVEN.decode(spawn.input).handoff
         made = [structs.replace(one, budget=None) for one in self._envelopes.get(call, ())]
         if envelope is None or envelope.budget is None or structs.replace(envelope, budget=None) not in made:
             raise FlowFault(f"a handoff in an envelope that no decision on record made: {spawn.flow}")
         within = Spend(**structs.asdict(envelope.budget))
-        if not within.covers(spawn.allowance) or not set(spawn.scope) <= set(envelope.scope or ()):
+        if not within.covers(spawn.allowance) or not set(spawn.scope) <= {*(envelope.scope or ()), *scoring}:
             raise FlowFault(f"a handoff with more than its envelope says: {spawn.flow}")

@@ -15,6 +15,7 @@ from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.legible_text import name_text
 from ordain.contracts.verbs import VerbEffect
 from ordain.effects.effect import ApprovalAsked
+from ordain.rules.guardrail import UNSCORED
 
 VERBS_TOLD = 20
 """Most verbs that are named of those that only read."""
@@ -44,7 +45,8 @@ def handed(asked: ApprovalAsked, card: AgentCard, place: int, catalog: Catalog) 
     if isinstance(found, dict):
         review = cast("dict[str, Any]", found)
         what = "escalated" if review.get("escalated") else "to be reviewed"
-        yield f"  {what}: risk {review['risk']:.2f}, by {', '.join(review['sources'])}"
+        unscored = UNSCORED if review.get("unscored") else ""
+        yield f"  {what}: risk {review['risk']:.2f}{unscored}, by {', '.join(review['sources'])}"
 
 
 def _of(asked: ApprovalAsked, part: str, place: int) -> Sequence[str]:

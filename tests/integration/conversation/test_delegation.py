@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ordain import verb
 from ordain.contracts.approvals import Subject
 from ordain.journal.records import RecordKind, Status
 from ordain.runtime.replay import replay
@@ -287,4 +288,29 @@ async def test_a_workflows_step_may_hand_work_to_a_card(tmp_path: Path) -> None:
         first = json.loads(stored.records[0].body or b"{}")
         assert "send_out" not in first["grant"]["allowed"]
         assert set(first["grant"]["allowed"]) <= set(one.ordain.catalog.lendable(["agent.clerk"]))
+        lawful(one)
+
+
+@pytest.mark.parametrize(("score", "looks"), [(0.1, 3), (0.9, 1)])
+async def test_policys_moderation_looks_at_every_task(tmp_path: Path, score: float, looks: int) -> None:
+    """Whatever its sender may use, and whatever a specialist hands on to others: a task is scored, and one that scores high is a person's to look at."""
+    seen: list[str] = []
+
+    @verb(effect="read")
+    def mod_score(text: str) -> dict[str, float]:
+        """Score a task."""
+        seen.append(text)
+        return {"score": score}
+
+    write_cards(tmp_path)
+    desk = Desk()
+    own = {**UNASKED, "guardrails": {"moderation": "mod_score", "risk": {"read": 0.0, "private": 0.0}}}
+    async with House(tmp_path, script=TOLD, policy=own, verbs=[*desk.verbs, mod_score]) as one:
+        sent = await one.send("have it noted", delegates=["boss"])
+        if looks == 1:
+            assert await decide(one, approve=False) == [Subject.REVIEW]
+        answer = await one.told(sent)
+        header = "" if answer.reply is None else answer.reply.header
+        assert (len(seen), "no score" in header, "out_of_scope" in header) == (looks, False, False), header
+        assert desk.did == ([("note_down", "tea")] if looks == 3 else [])
         lawful(one)

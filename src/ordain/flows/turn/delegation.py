@@ -80,7 +80,7 @@ def handing(message: MessageFacts, catalog: Catalog) -> tuple[str, ...]:
         tools.intersection_update(message.allowed_verbs)
     if message.packs:
         tools.intersection_update(pack_verbs(message.packs, catalog, catalog.policy))
-    return (ROSTER_VERB, *(card.verb for card in cards), *sorted(tools))
+    return (ROSTER_VERB, *(card.verb for card in cards), *catalog.scoring, *sorted(tools))
 
 
 async def heading_of(context: FlowContext, given: TurnInput) -> Heading:

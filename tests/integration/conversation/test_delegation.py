@@ -288,3 +288,21 @@ async def test_a_workflows_step_may_hand_work_to_a_card(tmp_path: Path) -> None:
         assert "send_out" not in first["grant"]["allowed"]
         assert set(first["grant"]["allowed"]) <= set(one.ordain.catalog.lendable(["agent.clerk"]))
         lawful(one)
+
+
+async def test_who_wanted_what_it_may_not_use_has_done_nothing(tmp_path: Path) -> None:
+    """An agent whose every call code kept back says that all is sent: its run and the turn are no success alike, whoever puts it into words.
+
+    RTE-12 "Code enforces error visibility: failures must not be summarised away."
+    """
+    script = (
+        ModelScript().on("planner", call("send_out", text="tea"), role="clerk", index=0).on("planner", finish("It is sent."), role="clerk")
+    )
+    one, desk = house(tmp_path, script=ModelScript((*script.lines, *SCRIPT.lines)), policy=UNASKED)
+    async with one:
+        answer = await one.say("have it sent", delegates=["clerk"])
+        assert answer.reply is not None
+        assert "step.tool.outside_toolset" in (answer.reply.header or "")
+        assert (answer.reply.ok, desk.did) == (False, []), answer.reply.header
+        assert "tool_first.refused" in (answer.reply.header or "")
+        lawful(one)

@@ -1,4 +1,4 @@
-"""``python -m bench.council``: CPU per proposal of a round with five seats, beside a single plan's in the same process; printed and not written."""
+"""``python -m bench.council``: CPU per proposal of a round with five seats, beside a single plan's in the same process; printed, and kept by hand in ``bench.report.TOGETHER``."""
 
 from __future__ import annotations
 

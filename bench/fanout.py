@@ -1,4 +1,4 @@
-"""``python -m bench.fanout``: CPU per proposal of a turn that is handed to eight agents beside each other, and of turns that one model answers, in the same process; printed and not written."""
+"""``python -m bench.fanout``: CPU per proposal of a turn that is handed to eight agents beside each other, and of turns that one model answers, in the same process; printed, and kept by hand in ``bench.report.TOGETHER``."""
 
 from __future__ import annotations
 

@@ -152,6 +152,21 @@ What wording alone and a model that reads well come to, over 623 labelled messag
 A turn is stray where a message that deserves none of its own opens one while something runs or is asked. Of 42 messages labelled consent 11 are whole ones; the others go back once.
 """
 """Measured apart, where there is a model: nothing of a run of the bench stands in it."""
+TOGETHER = """
+## Several models together
+
+Measured apart; printed, and written here by hand. CPU per proposal of a model, all runs below included, beside that of work with one model in the same process, round by round. The target is 1.5 times at most.
+
+| | CPU per proposal, ms | beside | CPU per proposal, ms | times as much |
+| --- | ---: | --- | ---: | ---: |
+| Round with five seats, chair and auditor (`python -m bench.council`) | 2.26 (1.68–2.96) | a plan of four proposals | 2.18 (2.05–2.69) | 0.94 (0.77–1.12) |
+| Eight agents beside each other, and a synthesis (`python -m bench.fanout`) | 2.59 (2.40–2.73) | a turn in agent mode, two proposals | 4.67 (4.06–5.38) | 0.57 (0.50–0.63) |
+| | | a turn, answered at once | 6.53 (5.69–7.63) | 0.41 (0.34–0.44) |
+
+Five rounds each, of 96 councils and 96 plans, 16 side by side, and of 48 turns of each kind, 8 side by side; over a file, on two cores that much other work shared (load 8). An earlier run, with other work beside it as well, came to 0.91 ms
+beside 0.80 (1.11 times, 1.07–1.13), and to 1.64 ms beside 2.91 and 4.03 (0.56 and 0.40 times). A plan is the hardest to compare with: it costs less per proposal than either turn.
+"""
+"""Measured apart, too."""
 
 
 def rendered(figures: Figures) -> str:
@@ -187,6 +202,7 @@ def rendered(figures: Figures) -> str:
         _again(figures),
         section(figures["conversation"]),
         ASKING.strip(),
+        TOGETHER.strip(),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 from msgspec import Struct
 from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, ValidationError
 
-from ordain.contracts.cards import AgentCard
+from ordain.contracts.cards import AGENT_VERB, AgentCard
 from ordain.contracts.guardrails import Degree
 from ordain.contracts.planner import Strict
 
@@ -20,6 +20,8 @@ GENERAL_AGENT = "general_agent"
 """Who takes what nobody was planned for well enough (B-16)."""
 ROSTER_VERB = "roster_runtime"
 """The verb whose run plans for the roster and hands each step on."""
+WHATEVER_IS_SAID = "whatever agents say of it: the header has what was done"
+"""Of work that agents say is done, and whose verdict is not ok."""
 SCHEMA_VERSION = "v2"
 """The version of the contract that a plan is held to: of steps only."""
 LEGACY_KEY = "agents"
@@ -223,3 +225,8 @@ def agents_with_substitutes(names: Iterable[str], cards: Mapping[str, AgentCard]
 def answers_alone(verb: str) -> bool:
     """Whether a message that names this verb is answered by it alone, and no agents whom it names besides are handed it; the roster's hands it to them."""
     return verb not in ("", ROSTER_VERB)
+
+
+def by_agents(verb: str) -> bool:
+    """Whether a verb is carried out by agents, who choose what is done: what they say never decides whether it was (B-34)."""
+    return verb.startswith(AGENT_VERB) or verb == ROSTER_VERB

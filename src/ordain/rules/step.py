@@ -215,7 +215,7 @@ def _tool(action: dict[str, Any], inputs: StepInputs) -> Objection:
 
 
 _STEP = msgspec.json.Decoder(CallTool | Finish | Invalid)
-_OF_A_CALL = frozenset(
+OF_A_CALL = frozenset(
     str(reason)
     for reason in (
         StepReason.UNKNOWN_TOOL,
@@ -231,7 +231,7 @@ def _tells(recorded: Recorded) -> HeaderShare:
     number, outcome = recorded.steps + 1, _STEP.decode(recorded.outcome)
     proposed = outcome.tool_id if isinstance(outcome, CallTool) else "finish" if isinstance(outcome, Finish) else "no executable directive"
     mark = "proposal" if recorded.judged else "fail" if isinstance(outcome, Invalid) else "ok"
-    called = isinstance(outcome, CallTool) or recorded.reason in _OF_A_CALL
+    called = isinstance(outcome, CallTool) or recorded.reason in OF_A_CALL
     line = HeaderLine(mark=mark, what=f"step {number}: {proposed}", reason=recorded.reason)
     return HeaderShare(steps=1, proposed=int(called), lines=(line,))
 

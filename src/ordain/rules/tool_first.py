@@ -1,8 +1,8 @@
 """Rule ``tool_first``: may what an agent says count (PLAN-15, C6)?
 
 An agent for whose step tools were planned, or whose card is enforced, counts after one of them, or of what stands in for them, succeeded: what it says it looked
-up is no evidence. What was called besides does not stand in. Not held to it: who takes another's place (B-16), a step whose every tool an operator switched
-off, who declares that it has nothing to say, and small talk.
+up is no evidence. What was called besides does not stand in; and no other agent counts who proposed calls of which none could be made. Not held to it: who takes
+another's place (B-16), a step whose every tool an operator switched off, who declares that it has nothing to say, and small talk.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class ToolFirstReason(Reason):
     SWITCHED_OFF = "tool_first.switched_off", "Every tool that was planned is switched off here."
     PASSED = "tool_first.passed", "The agent declares that it passes, with confidence 0: it says nothing that would count."
     UNPLANNED = "tool_first.unplanned", "Tools succeeded, and none of them was planned: what the agent says does not count."
+    REFUSED = "tool_first.refused", "Calls were proposed, and code let none of them be made: what the agent says does not count."
     NO_SUCCESS = "tool_first.no_success", "No tool that was planned succeeded: what the agent says does not count."
 
 
@@ -84,7 +85,7 @@ ToolFirstOutcome = OutputCounts | OutputPassed | ToolFirstViolation
 class ToolFirstFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose step it was, whether the card enforces it, how many tools were planned and may stand in, and how many calls were made.
 
-    ``substitute``: the agent takes the place of whom the step was planned for.
+    ``substitute``: the agent takes the place of whom the step was planned for. ``refused``: so many calls it proposed that code did not let be made.
     """
 
     agent: str
@@ -93,6 +94,7 @@ class ToolFirstFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fallback: int = 0
     calls: int = 0
     substitute: bool = False
+    refused: int = 0
 
 
 class CalledTool(Struct, frozen=True, kw_only=True):
@@ -126,6 +128,8 @@ def decide_tool_first(facts: ToolFirstFacts, inputs: ToolFirstInputs, policy: Po
     if _passes(inputs.structured):
         return Decision(outcome=OutputPassed(session=session), reason=ToolFirstReason.PASSED)
     if not planned and not facts.enforced:
+        if facts.refused and not made:
+            return Decision(outcome=ToolFirstViolation(tools=tools, session=session), reason=ToolFirstReason.REFUSED)
         triage = facts.agent == GENERAL_AGENT and not made
         counts = OutputCounts(tools=tools, session=session)
         return Decision(outcome=counts, reason=ToolFirstReason.TRIAGE if triage else ToolFirstReason.OPTIONAL)

@@ -53,9 +53,12 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
         return await forbidden(self.services, self.run, self.catalog, self.call, self.consent, approved=self.approved)
 
     async def _taken_away(self, envelope: Envelope) -> str | None:
-        """Why the work would not be handed on any more, by what policy and profile say now of its target and of the way."""
+        """Why the work would not be handed on any more, by what policy and profile say now of its target, of the way and of how many are at work at once.
+
+        Of those that were begun beside each other the first ones stay, as many as may be at work now.
+        """
         held, policy = await held_now(self.services, self.run), self.services.catalogs.current.policy
-        return None if isinstance(held, NoProfile) else taken_away(envelope.target, envelope.mode, 1, held, policy)
+        return None if isinstance(held, NoProfile) else taken_away(envelope.target, envelope.mode, self.run.index + 1, held, policy)
 
 
 def carried_verb(services: Services, run: StoredRun, setup: RunSetup) -> CarriedVerb | None:

@@ -313,4 +313,21 @@ async def test_policys_moderation_looks_at_every_task(tmp_path: Path, score: flo
         header = "" if answer.reply is None else answer.reply.header
         assert (len(seen), "no score" in header, "out_of_scope" in header) == (looks, False, False), header
         assert desk.did == ([("note_down", "tea")] if looks == 3 else [])
+
+
+async def test_who_wanted_what_it_may_not_use_has_done_nothing(tmp_path: Path) -> None:
+    """An agent whose every call code kept back says that all is sent: its run and the turn are no success alike, whoever puts it into words.
+
+    RTE-12 "Code enforces error visibility: failures must not be summarised away."
+    """
+    script = (
+        ModelScript().on("planner", call("send_out", text="tea"), role="clerk", index=0).on("planner", finish("It is sent."), role="clerk")
+    )
+    one, desk = house(tmp_path, script=ModelScript((*script.lines, *SCRIPT.lines)), policy=UNASKED)
+    async with one:
+        answer = await one.say("have it sent", delegates=["clerk"])
+        assert answer.reply is not None
+        assert "step.tool.outside_toolset" in (answer.reply.header or "")
+        assert (answer.reply.ok, desk.did) == (False, []), answer.reply.header
+        assert "tool_first.refused" in (answer.reply.header or "")
         lawful(one)

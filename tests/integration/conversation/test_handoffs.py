@@ -18,7 +18,7 @@ from ordain.runtime.replay import replay
 from ordain.runtime.tickets import ticket_of
 from ordain.testing import ModelScript, call, finish, hold
 from tests.shapes.cards import given
-from tests.shapes.handoffs import CARDS, POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, write_cards
+from tests.shapes.handoffs import CARDS, POLICY, SCRIPT, SPREAD, UNASKED, Spread, asked, decide, planned, request, write_cards
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 from tests.shapes.workflows import Desk
 
@@ -272,3 +272,25 @@ async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
         did = await one.ordain.execute("agent.clerk", given())
         assert (did["verdict"], did["ok"], did["error"]) == ("ok", True, None)
         assert desk.did == [("note_down", "tea")]
+
+
+@pytest.mark.parametrize("agent", ["sender", "boss"])
+async def test_what_a_plan_says_of_agents_makes_no_status_ok(tmp_path: Path, agent: str) -> None:
+    """A planning request whose agent was refused what it wanted, whatever the planner says then: an error with the verdict's code, and its answer is marked as none.
+
+    B-34 "`ok=true` only if all required steps succeeded"
+    """
+    one, _ = house(tmp_path, script=planned(call(f"agent.{agent}", **given()), finish("All of it is done.")), policy=UNASKED)
+    async with one:
+        told = await one.ordain.plan(request(f"agent.{agent}"))
+        assert (told["verdict"], told["status"], told["error"]["code"]) == ("partial", "error", "partial")
+        assert told["final_answer"] == {"content": "All of it is done.", "structured": {"salvaged": True, "stop_reason": "partial"}}
+
+
+async def test_a_plan_whose_agents_did_it_is_ok(tmp_path: Path) -> None:
+    """Its status is as it was, and its answer counts."""
+    one, desk = house(tmp_path, policy=UNASKED)
+    async with one:
+        told = await one.ordain.plan(request("agent.clerk"))
+        assert (told["verdict"], told["status"], told["error"]) == ("ok", "ok", None)
+        assert (told["final_answer"]["content"], desk.did) == ("The clerk has noted it.", [("note_down", "tea")])

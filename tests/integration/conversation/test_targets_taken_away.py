@@ -13,9 +13,9 @@ from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApproverWord
 from ordain.testing import ModelScript, call, finish
 from tests.integration.conversation.test_profiles import SESSION, all_replay_equal, pin, put
-from tests.shapes.handoffs import POLICY, UNASKED, write_cards
+from tests.shapes.handoffs import CARDS, POLICY, UNASKED, write_cards
 from tests.shapes.lines import Held, script_of
-from tests.shapes.talk import WORKSPACE, House, Puppet
+from tests.shapes.talk import WORKSPACE, House, Puppet, talk_settings
 from tests.shapes.workflows import Desk
 
 WIDE: dict[str, Any] = {
@@ -99,4 +99,42 @@ async def test_what_is_at_work_for_what_was_taken_away_does_nothing_more(tmp_pat
         assert "withdrawn" in json.dumps(answer.reply.header)
         gone = ["sender"] if taken == "one target of two" else agents
         assert [text for _, text in desk.did if text in gone] == []
+        assert await all_replay_equal(house)
+
+
+@pytest.mark.parametrize("by", ["profile", "policy"])
+async def test_a_fan_out_at_work_is_cut_to_how_many_may_be_now(tmp_path: Path, by: str) -> None:
+    """Where nobody is asked: of those who are at work beside each other the first ones go on, as many as may be by now; the others do nothing more.
+
+    PRF-02h "strictly populated, governs privilege expansion downstream"
+    """
+    agents = [*TWO, "third"]
+    write_cards(tmp_path, {**CARDS, "third": {"domain": "lists", "allow": ["note_*"]}})
+    targets = {"allowed_handoff_targets": agents, "default_handoff_mode": "fanout-fanin"}
+    policy = {**UNASKED, "profile": {**UNASKED["profile"], **targets}}
+    desk = Desk()
+    lines = (
+        script().on("planner", call("note_down", text="third"), role="third", index=0).on("planner", finish("Noted."), role="third").lines
+    )
+    puppet = Puppet(script_of(*(Held(purpose="planner", index=0, role=name) for name in agents), *lines))
+    wide = {**WIDE, "allowedHandoffTargets": agents}
+    async with House(tmp_path, puppet=puppet, policy=policy, verbs=desk.verbs) as house:
+        if by == "profile":
+            await put(house, "profile", "p", wide)
+            await pin(house, SESSION, "p")
+        sent = await house.send("have it noted", delegates=agents)
+        await house.quiet()
+        if by == "profile":
+            await put(house, "profile", "p", {**wide, "maxFanoutAgents": 2})
+        else:
+            await house.kill()
+            house.settings = talk_settings(tmp_path, {**policy, "profile": {**policy["profile"], "max_fanout_agents": 2}})
+            await house.open()
+            await house.quiet()
+        puppet.let_go()
+        answer = await house.told(sent)
+        assert answer.reply is not None
+        assert not answer.reply.ok
+        assert sorted(text for _, text in desk.did) == TWO
+        assert "so many agents are not at work at once any more" in json.dumps(answer.reply.header)
         assert await all_replay_equal(house)

@@ -107,3 +107,14 @@ def test_each_reason(made: list[tuple[str, bool]], more: dict[str, Any], reason:
 def test_who_passes_has_no_result() -> None:
     """The step is done, and nothing that the agent says besides is its result."""
     assert isinstance(judged([], SNAPSHOT, structured={**PASSES, "content": "It went up."}).outcome, OutputPassed)
+
+
+@given(calls, tools, st.integers(0, 3))
+def test_who_wanted_a_tool_and_got_none_does_not_count(made: list[CalledTool], fallback: list[str], refused: int) -> None:
+    """Where none was planned, too: an agent that proposed calls, of which code let none be made, says what nothing shows. One that proposed none counts.
+
+    RTE-12 "Code enforces error visibility: failures must not be summarised away."
+    """
+    decision = judged(made, (), fallback, refused=refused)
+    assert (decision.reason is ToolFirstReason.REFUSED) is (refused > 0 and not made)
+    assert isinstance(decision.outcome, ToolFirstViolation) is (refused > 0 and not made)

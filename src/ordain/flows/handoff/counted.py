@@ -30,6 +30,7 @@ def counted(context: FlowContext, call: Call, card: AgentCard, envelope: Envelop
         fallback=len(fallback),
         calls=len(made),
         substitute=envelope.reason == WhyHanded.FALLBACK,
+        refused=worked.refused,
     )
     said = None if worked.output is None else worked.output.get("structured")
     inputs = ToolFirstInputs(

@@ -13,7 +13,7 @@ from ordain.contracts.planner import CONTENT_MAX, PlannerRequest
 from ordain.flows.accounts import open_account
 from ordain.flows.ask import AskFailed
 from ordain.flows.context import FlowContext
-from ordain.flows.planner.outcome import PlannerOutcome
+from ordain.flows.planner.outcome import PlannerOutcome, salvaged
 from ordain.flows.planner.prompt import PROMPT
 from ordain.flows.planner.second_look import AnswerCounts, AnswerFails, SecondLooks
 from ordain.flows.planner.session import go_on
@@ -107,12 +107,12 @@ class _Planning:
     async def _finish(self, step: ProposedFinish) -> PlannerOutcome | None:
         """The answer, once it was looked at as the request asks; None: it is to be bettered."""
         if bound_met(self._context, self._progress, answered=True) is not None:
-            return self.failed("token_limit", "the answer exceeds max_tokens_answer", _salvaged(step.final_answer, "token_limit"))
+            return self.failed("token_limit", "the answer exceeds max_tokens_answer", salvaged(step.final_answer, "token_limit"))
         match await self._looks.take(step):
             case AnswerCounts(answer=answer):
                 return self._end("ok", None, answer)
             case AnswerFails(code=code, message=message):
-                return self.failed(code, message, _salvaged(step.final_answer, code))
+                return self.failed(code, message, salvaged(step.final_answer, code))
             case None:
                 self._progress.reask = None
                 return None
@@ -127,11 +127,11 @@ class _Planning:
         observed = self._progress.steps[-1].wire["observation"] if self._progress.steps else None
         if not observed or not observed["llm_output"]:
             return None
-        return _salvaged({"content": observed["llm_output"][:CONTENT_MAX], "structured": {}}, stop_reason)
+        return salvaged({"content": observed["llm_output"][:CONTENT_MAX], "structured": {}}, stop_reason)
 
     def _draft(self, stop_reason: str) -> dict[str, Any] | None:
         """An answer that was to be bettered, marked as none."""
-        return None if self._looks.draft is None else _salvaged(self._looks.draft, stop_reason)
+        return None if self._looks.draft is None else salvaged(self._looks.draft, stop_reason)
 
     def failed(self, code: str, message: str, answer: dict[str, Any] | None = None) -> PlannerOutcome:
         """No answer counts."""
@@ -154,7 +154,3 @@ class _Planning:
                 "estimated": progress.estimated,
             },
         )
-
-
-def _salvaged(answer: dict[str, Any], stop_reason: str) -> dict[str, Any]:
-    return {"content": answer["content"], "structured": {**answer["structured"], "salvaged": True, "stop_reason": stop_reason}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -32,3 +33,8 @@ def settle_plan(outcome: PlannerOutcome) -> Settlement:
     code = outcome.error["code"]
     statuses = {"timeout": Status.TIMED_OUT, "cancelled": Status.CANCELLED}
     return Settlement(status=statuses.get(code, Status.FAILED), reason=code)
+
+
+def salvaged(answer: Mapping[str, Any], stop_reason: str) -> dict[str, Any]:
+    """An answer that is marked as none (B-01)."""
+    return {"content": answer["content"], "structured": {**answer["structured"], "salvaged": True, "stop_reason": stop_reason}}

@@ -10,10 +10,13 @@ from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.text_links import as_field, texts_of
+from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.children import NULL
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
 from ordain.flows.kind import Ending, Taken, Wire
+from ordain.flows.planner.outcome import salvaged
 from ordain.flows.steps.trace import StepRefs, trace_of
 from ordain.journal.digests import content_digest
 
@@ -80,6 +83,7 @@ def planner_response(ending: Ending) -> dict[str, Any]:
     if ending.output != NULL:
         body: dict[str, Any] = msgspec.json.decode(ending.output)
         steps = body.pop("steps")
+        body |= _judged(ending, body, steps)
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
         body["trace"] = _trace(ending, steps) if wanted else None
     else:
@@ -94,6 +98,17 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         }
     links = as_field(texts_of(body["final_answer"]))
     return {**body, **links, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
+
+
+def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) -> dict[str, Any]:
+    """What a plan is answered that had agents at work and says that it is done, where the verdict is not ok: an error, the answer marked as none (B-34, B-01)."""
+    code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
+    if code is None or body["status"] != "ok" or not any(by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())):
+        return {}
+    trace = _trace(ending, steps)
+    if trace is not None and not any(by_agents(step["action"]["tool_id"]) for step in trace if step["action"] is not None):
+        return {}
+    return {"status": "error", "error": {"code": code, "message": WHATEVER_IS_SAID}, "final_answer": salvaged(body["final_answer"], code)}
 
 
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:

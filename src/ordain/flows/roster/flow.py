@@ -25,6 +25,7 @@ from ordain.flows.roster.planning import Planned, planned
 from ordain.flows.roster.request import RosterArgs, arguments_of
 from ordain.flows.roster.steps import call_of, did_something, fallback_of, finding_of, handed_on, proposal_of_finding, told, tools_of
 from ordain.ports.effects import Interrupted
+from ordain.rules.header import plain
 from ordain.rules.negotiate import NEGOTIATE, Agreed, NegotiateFacts, NegotiateInputs
 from ordain.rules.plan import PlanRefused
 from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFacts, PlanWaveInputs, Wave
@@ -35,6 +36,7 @@ FAILED = "plan_failed"
 """The error of a plan of which no step was done, where its steps failed with several."""
 AGAIN = "another try of a plan's step"
 CODE_CHARS = 64
+DETAIL_CHARS = 200
 REFUSED = {
     "unknown_agent": "there is no agent {}",
     "no_general_agent": "there is no general_agent to take what no plan may be followed for: {}",
@@ -50,7 +52,7 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
     except Interrupted:
         return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
     if isinstance(plan, PlanRefused):
-        return VerbPlanOutput(ok=False, error=plan.code, message=REFUSED.get(plan.code, "{}").format(plan.detail))
+        return VerbPlanOutput(ok=False, error=plan.code, message=REFUSED.get(plan.code, "{}").format(plain(plan.detail, DETAIL_CHARS)))
     return await _Plan(context, args, plan).run()
 
 

@@ -24,7 +24,7 @@ from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
 from ordain.rules.proceed import Bound
 from ordain.rules.safety import SAFETY, LimitExceeded, SafetyFacts, SafetyLimits
-from ordain.rules.step import REASK, Reask, ReaskFacts
+from ordain.rules.step import OF_A_CALL, REASK, Reask, ReaskFacts
 
 SAFETY_CODE = "safety_limit_exceeded"
 
@@ -45,7 +45,7 @@ class Working(Struct, frozen=True, kw_only=True):
 class Worked(Struct, frozen=True, kw_only=True):
     """What came of it: the accepted answer as ``{content, structured}`` in ``output``, or the code and the words for why there is none.
 
-    ``steps`` are the calls in order. ``planner_raw`` is the directive that finished the work and what rule ``step`` said of it; ``{}`` where none did.
+    ``steps`` are the calls in order, ``refused`` counts those that were proposed and that code did not let be made. ``planner_raw`` is the directive that finished the work and what rule ``step`` said of it; ``{}`` where none did.
     """
 
     ok: bool
@@ -53,6 +53,7 @@ class Worked(Struct, frozen=True, kw_only=True):
     message: str = ""
     output: dict[str, Any] | None = None
     steps: tuple[StepResult, ...] = ()
+    refused: int = 0
     planner_raw: dict[str, Any] = {}
 
 
@@ -76,7 +77,7 @@ class _Worker:
     def __init__(self, context: FlowContext, progress: Progress, how: Working) -> None:
         self._context, self._progress, self._how = context, progress, how
         self._done: list[StepResult] = []
-        self._calls = self._plans = 0
+        self._calls = self._plans = self._kept_back = 0
 
     async def run(self) -> Worked:
         """The loop."""
@@ -116,11 +117,12 @@ class _Worker:
             return self.failed("token_limit", "the answer exceeds its tokens")
         directive = {"thought": None, "finish": True, "action": None, "final_answer": step.final_answer}
         raw = {"directive": directive, "answer": step.answer}
-        return Worked(ok=True, output=step.final_answer, steps=tuple(self._done), planner_raw=raw)
+        return Worked(ok=True, output=step.final_answer, steps=tuple(self._done), refused=self._kept_back, planner_raw=raw)
 
     def _refused(self, step: RefusedStep) -> Worked | None:
         progress = self._progress
         add_step(progress, step.thought, step.answer)
+        self._kept_back += step.reason in OF_A_CALL
         first = progress.first_refusal = progress.first_refusal or step
         facts = ReaskFacts(used=progress.reasks, reason=step.reason)
         if not isinstance(self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):

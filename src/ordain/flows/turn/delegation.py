@@ -31,8 +31,9 @@ from ordain.flows.turn.carried import failed
 from ordain.flows.turn.judged import judged
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, agents_offered, offered
-from ordain.flows.turn.workflow import Suggestion, refusal, suggested_by_sender, with_expansion
+from ordain.flows.turn.workflow import NAME_CHARS, Suggestion, refusal, suggested_by_sender, with_expansion
 from ordain.journal.records import raw
+from ordain.rules.header import plain
 from ordain.rules.outcome import OPEN, OUTCOME, OutcomeChosen, OutcomeFacts, OutcomeInputs, OutcomeRefused, TurnOutcome
 from ordain.rules.proposals import Parsed
 from ordain.rules.workflow import WORKFLOW, DelegatesSuggested, Expanded, NothingSuggested, SuggestedBy, WorkflowFacts, WorkflowInputs
@@ -59,7 +60,7 @@ class Heading(Struct, frozen=True, kw_only=True):
         if not isinstance(self.chosen, OutcomeRefused):
             return ""
         if self.chosen.code in NAMED and self.suggestion is None:
-            return NAMED[self.chosen.code].format(self.chosen.named)
+            return NAMED[self.chosen.code].format(plain(self.chosen.named, NAME_CHARS))
         return refusal(self.chosen, self.suggestion)
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
-from ordain.contracts.roster import ROSTER_VERB
+from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
@@ -44,8 +43,8 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
     if ending.output != NULL:
         body = msgspec.json.decode(ending.output)
     code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
-    if body["ok"] and code is not None and _by_agents(ending.given.get("verb_id", "")):
-        body |= {"ok": False, "error": {"code": code, "message": "whatever agents say of it: the header has what was done"}}
+    if body["ok"] and code is not None and by_agents(ending.given.get("verb_id", "")):
+        body |= {"ok": False, "error": {"code": code, "message": WHATEVER_IS_SAID}}
     if body["error"] is not None:
         body["error"] = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
     return {
@@ -55,11 +54,6 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         "header": ending.header,
         "verdict": ending.verdict or None,
     }
-
-
-def _by_agents(verb_id: str) -> bool:
-    """Whether a verb is carried out by models that choose what is done: what these say never decides whether it was (B-34)."""
-    return verb_id.startswith(AGENT_VERB) or verb_id == ROSTER_VERB
 
 
 def _label(request: VerbRunInput) -> Label:

@@ -28,6 +28,7 @@ class RecourseReason(Reason):
     FALLBACK_AGENT = "recourse.fallback_agent", "The agent failed or is not to be had: the fallback agent of its card takes the step, once."
     GENERAL_AGENT = "recourse.general_agent", "No fallback agent is left: general_agent takes the step."
     NOBODY_LEFT = "recourse.nobody_left", "Nobody is left to take the step: it has failed."
+    RULED = "recourse.ruled", "A rule about what counts failed it, or a bound of the work itself: nobody else takes the step."
     FINAL = "recourse.final", "What it failed with nobody else would change: it has failed."
     ACTED = "recourse.acted", "Something beyond reads was done for the step, or nobody knows what was: it is done by nobody else."
     TIME = "recourse.time", "The plan's time is over: the step has failed."
@@ -63,11 +64,11 @@ FINAL_CODES = frozenset(
         "interrupted",
         "budget",
         "budget_exceeded",
-        "safety_limit_exceeded",
-        "tool_first_violation",
     }
 )
-"""What a step fails with that another agent changes nothing of: somebody's no, a bound of the run, a rule about what counts."""
+"""What a step fails with that another agent changes nothing of: somebody's no, a bound of the run."""
+RULED_CODES = frozenset({"safety_limit_exceeded", "tool_first_violation"})
+"""What a step fails with by a rule about what counts (C6): the step has failed, and is no agent's failure that another makes good."""
 UNAVAILABLE_CODES = frozenset({"inactive", "not_configured"})
 """What a handoff is denied with because the agent is not to be had here; every other denial is a no to the handoff itself."""
 
@@ -95,6 +96,8 @@ def decide_recourse(facts: RecourseFacts, inputs: None, policy: Policy) -> Decis
     """Never twice what may have happened; then again, then somebody else."""
     if facts.acted:
         return Decision(outcome=StepFails(), reason=RecourseReason.ACTED)
+    if facts.code in RULED_CODES:
+        return Decision(outcome=StepFails(), reason=RecourseReason.RULED)
     if facts.code in FINAL_CODES or (facts.denied and facts.code not in UNAVAILABLE_CODES):
         return Decision(outcome=StepFails(), reason=RecourseReason.FINAL)
     if facts.left_ms <= 0:
@@ -112,6 +115,7 @@ def decide_recourse(facts: RecourseFacts, inputs: None, policy: Policy) -> Decis
 
 
 _FACTS = msgspec.json.Decoder(RecourseFacts)
+_RULED = str(RecourseReason.RULED)
 _OUTCOME: msgspec.json.Decoder[RecourseOutcome] = msgspec.json.Decoder(RecourseOutcome)
 
 
@@ -123,6 +127,8 @@ def _tells(recorded: Recorded) -> HeaderShare:
             what = f"plan step {facts.step + 1} again, with {facts.agent}, after {wait_ms} ms"
         case HandToFallback(agent=agent):
             what = f"plan step {facts.step + 1}, fallback applied: {agent} instead of {facts.agent}"
+        case StepFails() if recorded.reason == _RULED:
+            what = f"plan step {facts.step + 1}: nobody else takes it"
         case StepFails():
             return SILENT
     return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason, excerpt=facts.code),))

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.recourse import FINAL_CODES, RECOURSE, HandToFallback, RecourseFacts, RecourseReason, StepFails, TryStepAgain
+from ordain.journal.records import raw
+from ordain.rules.decision import Recorded
+from ordain.rules.recourse import FINAL_CODES, RECOURSE, RULED_CODES, HandToFallback, RecourseFacts, RecourseReason, StepFails, TryStepAgain
 from tests.unit.rules.given import POLICY, decided
 
 codes = st.sampled_from(["timed_out", "overloaded", "bad_output", "max_steps_exhausted", "out_of_scope", *sorted(FINAL_CODES)])
@@ -54,6 +56,16 @@ def test_whatever_it_fails_with_it_comes_to_an_end(said: list[str], fallback: st
 def test_what_may_have_happened_is_not_done_again(code: str, attempt: int, general: bool) -> None:
     """By nobody, whatever it failed with."""
     assert after(code, attempt=attempt, general=general, acted=True).reason is RecourseReason.ACTED
+
+
+@pytest.mark.parametrize("code", sorted(RULED_CODES))
+def test_what_a_rule_failed_is_no_agents_to_make_good(code: str) -> None:
+    """C6: a violation fails the step; the header says that nobody else takes it, and why."""
+    decision = after(code, attempt=1)
+    assert (decision.outcome, decision.reason) == (StepFails(), RecourseReason.RULED)
+    facts = RecourseFacts(step=0, agent="finance_agent", code=code, attempt=1, left_ms=1)
+    (line,) = RECOURSE.tells(Recorded(outcome=raw(decision.outcome), reason=str(decision.reason), facts=raw(facts))).lines
+    assert (line.what, line.reason, line.excerpt) == ("plan step 1: nobody else takes it", "recourse.ruled", code)
 
 
 @pytest.mark.parametrize("code", sorted(FINAL_CODES))

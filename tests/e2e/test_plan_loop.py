@@ -223,9 +223,10 @@ def test_one_reask_in_a_run(server: Server) -> None:
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_steps_are_bounded_and_never_a_success(server: Server, most: int) -> None:
-    """B-01 “Planner at `max_steps` returns `status:"error"`, `error.code:"max_steps_exhausted"`, and MAY include `final_answer` salvaged from the last step with `structured.salvaged=true` + `stop_reason`.”
+    """Exactly so many steps, then an error with the last observation marked as salvaged.
 
-    B-01 “(Original returned status ok — the defect.)”: exactly so many steps, then an error with the last observation marked as salvaged.
+    B-01 “Planner at `max_steps` returns `status:"error"`, `error.code:"max_steps_exhausted"`, and MAY include `final_answer` salvaged from the last step with `structured.salvaged=true` + `stop_reason`.”
+    B-01 “(Original returned status ok — the defect.)”
     PLN-33 "salvage from the last planner step"
     PLN-25 "Bounded: obeys `max_steps`"
     """
@@ -384,9 +385,10 @@ def test_reason_tokens_have_theirs(server: Server) -> None:
 
 
 def test_thoughts_may_be_kept_out_of_the_record(server: Server) -> None:
-    """B-37 "with false, thought text is replaced by null in logs and persisted records only (actions/observations stay)."
+    """Every step stays, no thought is stored.
 
-    B-37 "The step is always present in the returned trace;": every step stays, no thought is stored.
+    B-37 "with false, thought text is replaced by null in logs and persisted records only (actions/observations stay)."
+    B-37 "The step is always present in the returned trace;"
     PLN-45 "`allow_internal_thought_logging` governs whether thoughts may be logged"
     """
     kept = server.plan(ask("private"))

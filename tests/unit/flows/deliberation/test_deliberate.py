@@ -302,9 +302,9 @@ NO_JUDGEMENTS: list[Any] = [
 
 @pytest.mark.parametrize("said", NO_JUDGEMENTS, ids=repr)
 def test_without_a_judgement_there_is_no_council(said: Any) -> None:
-    """B-07 "unknown/malformed verdict = fail (`council_verdict_invalid`), never default accept (original defaults to accept on parse error or timeout)".
+    """A missing, late or malformed judgement fails, no chair likewise, and no auditor is asked.
 
-    No chair likewise, and no auditor is asked.
+    B-07 "unknown/malformed verdict = fail (`council_verdict_invalid`), never default accept (original defaults to accept on parse error or timeout)"
     """
     played = hold_council(heard(), said)
     assert (out(played).ok, out(played).error) == (False, "council_verdict_invalid")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ordain.ports.model import ModelRequest
-from ordain.rules.thought_tags import WordsApart
+from ordain.rules.thought_tags import CHANNELS, EITHER, MARK_CHARS, WordsApart
 
 _Step = Callable[[str, int], int]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')  # what a JSON string may hold as it stands, lone surrogates apart
@@ -59,6 +59,7 @@ class Narrative:
         self._level = 0
         self._step: _Step | None = self._before if place else None
         self._last = ""  # of the prose before the object
+        self._head = ""  # the end of that prose
         self._depth = 0  # within a value that is skipped
         self._key = ""
         self._pieces: list[str] = []
@@ -84,6 +85,10 @@ class Narrative:
 
     def _before(self, text: str, at: int) -> int:
         start = text.find("{", at)
+        head = self._head + (text[at:] if start < 0 else text[at:start])
+        if EITHER.search(head) or CHANNELS.search(head):  # an object within a thought is none, and which one that is the whole answer tells
+            return self._stop(text)
+        self._head = head[-MARK_CHARS:]
         self._last = (text[at:] if start < 0 else text[at:start]).rstrip()[-1:] or self._last
         if start < 0:
             return len(text)

@@ -163,6 +163,22 @@ def parse_object(raw: str) -> Parsed | Unparsed:
     return Parsed(value=value, size_bytes=size)
 
 
+_FENCED = re.compile(r"```[a-zA-Z]{0,10}[ \t]*\r?\n?(.*)```", re.DOTALL)
+
+
+def parse_whole(raw: str) -> Parsed | Unparsed:
+    """An answer that is one JSON object and nothing else, a code fence around it apart: of what decides by itself nothing is taken out of prose."""
+    parsed = parse_object(raw)
+    if isinstance(parsed, Unparsed):
+        return parsed
+    text = raw.strip().removeprefix("\ufeff").strip()
+    fenced = _FENCED.fullmatch(text)
+    inner = fenced[1].strip() if fenced else text
+    if inner.startswith("{") and inner.endswith("}"):
+        return parsed
+    return Unparsed(reason=ProposalReason.PROSE, size_bytes=parsed.size_bytes)
+
+
 def read_text(raw: str, field: str) -> Parsed | Unparsed:
     """Words for a person, without the thought before them, as the one field of an output: what stands in them is theirs, JSON as well."""
     try:

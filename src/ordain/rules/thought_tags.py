@@ -7,6 +7,7 @@ What is recorded is read by ``proposals.read_text``, whose answer on recorded te
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -238,3 +239,57 @@ def canonical(text: str) -> str:
     before = text.rpartition(words)[0] if words and text.endswith(words) else text
     thought = EITHER.sub(" ", before)  # of one between words all that was said is kept, and the words once more below it
     return f"<think>{thought.strip()}</think>\n\n{words}"
+
+
+_MARK_OR_OBJECT = re.compile(rf"({_OPEN})|({_CLOSE})|\{{", re.IGNORECASE)
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+
+
+def without_thoughts(text: str) -> str:
+    """An answer that is to hold JSON, without the thoughts around its objects: what stands in one is no proposal, and what an object's own texts hold is theirs.
+
+    A thought that is never closed reaches to the end; before one that only ends all is thought. An answer without a mark stays as it is.
+    """
+    if CHANNELS.match(text.lstrip()):
+        return spoken(text)
+    if EITHER.search(text) is None:
+        return text
+    parts: list[str] = []
+    at = done = closed = 0
+    while (found := _MARK_OR_OBJECT.search(text, at)) is not None:
+        at = found.end()
+        if found[1] or found[2]:
+            if _is_spoken_of(text, found.start()):
+                continue
+            if found[2]:  # the prompt has opened it
+                parts.clear()
+            else:
+                parts.append(text[done : found.start()])
+                at = _end_of_thought(text, at)
+            done = at
+        elif (end := _end_of_object(text, found.start())) is not None:
+            at = end
+        else:  # no object: unless a thought ends behind it, what follows stays, and is found to be broken
+            after = EITHER.search(text, at)
+            closed += 1
+            if after is None or after[1] or closed > CLOSED_MOST:
+                break
+            at = after.start()
+    return ("".join(parts) + text[done:]).lstrip() if done else text
+
+
+def _end_of_thought(text: str, at: int) -> int:
+    depth, last = 1, None
+    for found in EITHER.finditer(text, at):
+        depth += 1 if found[1] else -1
+        last = last if found[1] else found.end()
+        if depth == 0:
+            return found.end()
+    return len(text) if last is None else last  # opened twice and closed once, or never closed
+
+
+def _end_of_object(text: str, at: int) -> int | None:
+    try:
+        return _DECODER.raw_decode(text, at)[1]
+    except (json.JSONDecodeError, RecursionError):
+        return None

@@ -20,7 +20,7 @@ from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_dig
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
-from ordain.rules.thought_tags import canonical, spoken
+from ordain.rules.thought_tags import canonical, spoken, without_thoughts
 from ordain.runtime.breakers import NAMED_A_DELAY
 
 REST_MS = 1000
@@ -146,16 +146,17 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
 def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     text = reply.text.encode(errors="replace").decode()
-    content: str | None = text
+    judged = without_thoughts(text)
+    content: str | None = judged
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
     notice = reply.notice
     if prepared.inputs.schema is None:
         content, notice = _kept_words(text, call, prepared.inputs.words_most, notice)
     elif not call.keep_thoughts and prepared.kind.withhold is not None:
-        kept = prepared.kind.withhold(text, policy)
+        kept = prepared.kind.withhold(judged, policy)
         if kept.content is None:
-            withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(text.encode()), reason=str(kept.reason))
+            withheld = Withheld(size_bytes=kept.size_bytes, digest=content_digest(judged.encode()), reason=str(kept.reason))
         content = kept.content
     given = _believed(reply.input_tokens, max(call.bound_tokens, prompt_size))
     said = _believed(reply.output_tokens, max(call.max_tokens, call.hedge_max_tokens, size))

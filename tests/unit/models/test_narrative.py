@@ -186,3 +186,13 @@ def test_only_of_plain_text_all_is_narrative() -> None:
             structs.replace(asked, schema={}, narrative=""),
         )
     ] == [WHOLE, "content", "", ""]
+
+
+@pytest.mark.parametrize("head", ["<think>maybe ", "Well. <thin", "<|channel|>analysis<|message|>"])
+def test_nothing_of_a_thought_is_shown_early(head: str) -> None:
+    """What a thought drafts is no answer and is not shown and taken back; what follows it is shown when it is whole."""
+    follower = Narrative("content")
+    rest = (
+        'k>{"content": "draft"}</think>{"content": "real"}' if head.endswith("<thin") else '{"content": "draft"}</think>{"content": "real"}'
+    )
+    assert follower.feed(head) + follower.feed(rest) == ""

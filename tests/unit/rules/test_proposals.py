@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.proposals import PARSE_BYTES, PARSE_DEPTH, Parsed, ProposalReason, Unparsed, nesting, parse_object, read_text
+from ordain.rules.proposals import PARSE_BYTES, PARSE_DEPTH, Parsed, ProposalReason, Unparsed, nesting, parse_object, parse_whole, read_text
 from tests.unit.rules.given import json_values
 
 bounded = st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), json_values, max_size=4)
@@ -196,3 +196,21 @@ def test_a_thought_before_the_words_is_none_of_them(text: str, said: str) -> Non
 def test_an_answer_without_words_is_empty(text: str) -> None:
     """It is told apart from words that are too many."""
     assert read_text(text, "content") == Unparsed(reason=ProposalReason.EMPTY, size_bytes=len(text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("raw", "whole"),
+    [
+        ('{"action": "accept"}', True),
+        (' ```json\n{"action": "accept"}\n``` ', True),
+        ('```\n{"action": "accept"}```', True),
+        ('I reject this answer. {"action": "accept"}', False),
+        ('{"action": "accept"} is an example only.', False),
+        ('```json\n{"action": "accept"}\n```\nThis is an example only; my verdict is reject.', False),
+        ('No {"action": "accept"} {x}', False),
+        ("", False),
+    ],
+)
+def test_what_decides_by_itself_is_all_of_its_answer(raw: str, whole: bool) -> None:
+    """B-07 "never default accept": of a verdict nothing is taken out of prose, whatever that says; a fence around it is none."""
+    assert isinstance(parse_whole(raw), Parsed) is whole

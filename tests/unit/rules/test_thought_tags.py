@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.rules.proposals import Parsed, read_text, without_thought
-from ordain.rules.thought_tags import WordsApart, begins_within_thought, canonical, spoken
+from ordain.rules.proposals import Parsed, parse_object, read_text, without_thought
+from ordain.rules.thought_tags import WordsApart, begins_within_thought, canonical, spoken, without_thoughts
 
 MARKS = [
     "<think>",
@@ -141,3 +141,36 @@ def test_what_was_shown_early_is_never_withdrawn(answer: str) -> None:
     told = early.feed(answer) + early.rest()
     if told and not begins_within_thought(answer):
         assert told.lstrip() == spoken(answer).lstrip()
+
+
+STEP = '{"finish": false, "action": {"tool_id": "a"}}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (f"<think>{STEP}</think> I refuse.", "I refuse."),
+        (f"<think>maybe {STEP}", ""),
+        (f"<think>{{draft}}</think>\n{STEP}", STEP),
+        (f'maybe {{"a": 1}}</think>{STEP}', STEP),
+        (f'maybe {{ "a </think>{STEP}', STEP),
+        (f"Well, <think>a<think>{STEP}</think>b</think>{STEP}", f"Well, {STEP}"),
+        (f"{STEP}\n[THINK]{STEP}", f"{STEP}\n"),
+        (f"<|channel|>analysis<|message|>{STEP}<|end|><|start|>assistant<|channel|>final<|message|>{STEP}", STEP),
+        (f"Sure: {STEP}", f"Sure: {STEP}"),
+        ('{"content": "Done. <think>x</think> </think>"}', '{"content": "Done. <think>x</think> </think>"}'),
+        ('{"content": <think>x</think>{}}', '{"content": <think>x</think>{}}'),
+        (f"Write `<think>`: {STEP}", f"Write `<think>`: {STEP}"),
+    ],
+)
+def test_what_stands_in_a_thought_is_no_proposal(answer: str, left: str) -> None:
+    """B-26 "thought→answer": thoughts around an object are cut, closed or not, and nothing within one is touched."""
+    assert without_thoughts(answer) == left
+
+
+@given(st.text('ab {}[]"\n', max_size=20))
+def test_an_object_behind_a_thought_is_found(thought: str) -> None:
+    """Whatever was thought, the object after it is the proposal, and no object of the thought is."""
+    found = parse_object(without_thoughts(f'<think>{thought}{{"draft": 1}}</think>{STEP}'))
+    assert isinstance(found, Parsed)
+    assert "draft" not in found.value

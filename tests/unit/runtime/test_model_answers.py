@@ -155,3 +155,14 @@ def test_a_failure_says_what_it_may_have_cost(charge: Charge, live: bool, charge
     """And no more than 300 characters of why."""
     failed = Failure("scripted", "small").of(ModelErrorCode.CONNECTION, "x" * 999, charge=charge)
     assert (failed.live, failed.charged, len(failed.message)) == (live, charged, 300)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_thought_is_cut_before_an_answer_is_recorded(keep: bool) -> None:
+    """B-26 "thought→answer": what is judged, now and when it is replayed, is what stands after the thought; its tokens were used all the same."""
+    said = reply('<think>{"draft": 1}</think>{"real": 1}', output_tokens=None)
+    answer = kept(said, call(keep_thoughts=keep))
+    assert (answer.content, answer.output_tokens) == ('{"real": 1}', len(said.text))
+    withheld = kept(reply('<think>{"draft": 1}</think>no'), call(keep_thoughts=False), WITHHOLDING).withheld
+    assert withheld is not None
+    assert (withheld.size_bytes, withheld.digest) == (2, content_digest(b"no"))

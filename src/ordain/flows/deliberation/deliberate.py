@@ -32,11 +32,10 @@ from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, Join
 from ordain.effects.results import ModelAnswer
 from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
-from ordain.flows.deliberation.prompt import AUDITOR_PROMPT, CHAIR_PROMPT, RoundSoFar, Unaccepted, judgement_in, verdict_in
+from ordain.flows.deliberation.prompt import AUDITOR_PROMPT, CHAIR_PROMPT, RoundSoFar, Unaccepted, judgement_in, proposal_of, verdict_in
 from ordain.flows.deliberation.question import PROMPT_CHARS, CouncilQuestion, question_of
 from ordain.flows.deliberation.seat_run import SEAT_KIND, SeatInput, SeatOutput
 from ordain.flows.kind import PromptKind
-from ordain.flows.steps.trace import proposal_of
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.records import raw
 from ordain.rules.council import (

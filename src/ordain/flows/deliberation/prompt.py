@@ -30,11 +30,10 @@ from ordain.flows.context import FlowContext
 from ordain.flows.deliberation.question import CouncilQuestion, question_of, shown_constraints, shown_history
 from ordain.flows.deliberation.seat_run import SeatOutput
 from ordain.flows.kind import ModelQuestion, PromptKind
-from ordain.flows.steps.trace import proposal_of
 from ordain.flows.transcript import resolve
 from ordain.flows.values import PromptInputs, Values
 from ordain.rules.council import COUNCIL
-from ordain.rules.proposals import Parsed
+from ordain.rules.proposals import Parsed, Unparsed, parse_whole
 
 CHAIR_TOKENS = 2000
 AUDITOR_TOKENS = 2000
@@ -111,6 +110,11 @@ class JudgePrompt(Struct, frozen=True, kw_only=True):
     constraints: tuple[dict[str, Any], ...]
     before: str | None = None
     judgement: dict[str, Any] | None = None
+
+
+def proposal_of(answer: ModelAnswer) -> Parsed | Unparsed:
+    """What chair or auditor says, which is all of the answer: they decide, and nothing of that is taken out of prose."""
+    return parse_whole(answer.content or "")
 
 
 def judgement_in(answer: ModelAnswer) -> dict[str, Any]:

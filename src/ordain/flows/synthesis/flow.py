@@ -11,6 +11,7 @@ from ordain.flows.context import FlowContext
 from ordain.flows.findings import SynthesisInput, SynthesisOutput, listed
 from ordain.flows.synthesis.prompt import SYNTHESIS_PROMPT
 from ordain.ports.effects import Interrupted
+from ordain.rules.proposals import without_thought
 
 NO_WORDS = "no_words"
 
@@ -23,5 +24,5 @@ async def run_synthesis(context: FlowContext, given: SynthesisInput) -> Synthesi
         return SynthesisOutput(error="cancelled")
     if not isinstance(answer, ModelAnswer):
         return SynthesisOutput(text=listed(given.findings), why=answer.code)
-    text = (answer.content or "").strip()
+    text = without_thought(answer.content or "").strip()
     return SynthesisOutput(text=text) if text else SynthesisOutput(text=listed(given.findings), why=NO_WORDS)

@@ -37,14 +37,14 @@ PUTTING_TOGETHER = {
     "app.py": "ordain.flows.shipped",
     "cli/archive.py": "ordain.flows.shipped",  # opens a data folder without an app
     **dict.fromkeys(
-        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/workflows.py", "cli/cards.py"), "ordain.app"
+        ("cli/doctor.py", "cli/verbs.py", "cli/verb_explanation.py", "cli/catalogued.py"), "ordain.app"
     ),  # look at a catalog without a running house
 }
 """Who takes the list of shipped kinds, and from where."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
-FUNCTIONS = {"parse_object", "read_text", "withhold_thought", "plain", "rulebook"}
-"""What of the rules that is no value a flow may take: it judges nothing. It reads an answer, blanks what may not be kept before that is
+FUNCTIONS = {"parse_object", "parse_whole", "without_thought", "read_text", "withhold_thought", "plain", "rulebook"}
+"""What of the rules that is no value a flow may take: it judges nothing. It reads an answer, takes out of it what was thought, blanks what may not be kept before that is
 recorded, cleans a text, and (``flows.kind`` alone) puts the rules of kinds into one book."""
 JUDGES = {"apply", "cues", "parts", "reader"}
 """What judges, asked of a rule or of the pinned wording: a flow has its port ask it, which puts the decision on record."""
@@ -55,6 +55,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("server/", "status verb question"): "fields of bodies and documents",
     ("models/refusals.py", "status"): "a field of what providers say",
     ("runtime/readers.py", "status"): "a field of what a read gives",
+    ("runtime/brief.py", "status"): "a part of a header's first line",
     ("runtime/earlier_plans.py", "status"): "such a field",
     ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
     ("journal/records.py", "verb"): "that class",

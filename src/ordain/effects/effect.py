@@ -108,6 +108,10 @@ class ApprovalAsked(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
     apart: bool = False
 
 
+ANOTHER_STEP_TRY = "another try of a plan's step"
+"""What a plan waits for before it hands a step on again; the header names it."""
+
+
 class Wait(Effect[WaitResult], frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
     """Wait, costing nothing, for a person or a time. ``about`` is shown to whoever may answer.
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from ordain.effects.effect import ANOTHER_STEP_TRY
 from ordain.journal.acts import Acts
 from ordain.journal.codec import ReadRecord, decode
 from ordain.journal.partial_bodies import (
@@ -20,6 +21,7 @@ from ordain.journal.partial_bodies import (
     RUN_SEEN,
     SEEN,
     VERB,
+    WAITED,
 )
 from ordain.journal.records import (
     DECIDED,
@@ -200,6 +202,8 @@ class Fold:
             self.acts.began(body.addr, authorized.decision, what)
         elif name == "read":
             what = READ.decode(body.effect).what
+        elif name == "wait":
+            what = WAITED.decode(body.effect).about
         elif name == "children":
             spawns = CHILDREN.decode(body.effect).spawns
             self.runs += len(spawns)
@@ -250,7 +254,9 @@ class Fold:
         elif name == "read" and what == "run" and seen.result == "read":
             self._run_seen(seen.value)
         elif name == "wait":
-            what, why = ("wait withdrawn", seen.why) if seen.withdrawn else (f"wait {seen.result}", "")
+            paused = what == ANOTHER_STEP_TRY and seen.result == "expired"
+            said = f"pause over, before {what}" if paused else f"wait {seen.result}"
+            what, why = ("wait withdrawn", seen.why) if seen.withdrawn else (said, "")
             self._line("ok" if mark == "ok" and not self.judged else "info", what, excerpt=why)
             self.acts.answered = self.acts.answered or seen.result == "answered"
 

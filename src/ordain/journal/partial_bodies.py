@@ -55,6 +55,12 @@ class Seen(Struct):
         return self.provider == BY_CODE
 
 
+class Waited(Struct):
+    """What a run waited for."""
+
+    about: str = ""
+
+
 class Resolved(Struct):
     """What a note says of an effect whose outcome nobody knew."""
 
@@ -68,4 +74,5 @@ RUN_SEEN = msgspec.json.Decoder(RunSeen | None)
 MODEL = msgspec.json.Decoder(ModelCall)
 VERB = msgspec.json.Decoder(VerbCall)
 READ = msgspec.json.Decoder(Read)
+WAITED = msgspec.json.Decoder(Waited)
 CHILDREN = msgspec.json.Decoder(Children)

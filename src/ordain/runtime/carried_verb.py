@@ -44,6 +44,8 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
             return f"{verb} is no longer registered"
         if (why := current.inactive_reason(verb, current.policy.verbs)) is not None:
             return f"{verb} is switched off: {why}"
+        if lost := self._card_lost():
+            return f"the card of {verb} no longer names {', '.join(lost)}"
         if self.call is None:
             return None
         if self.handoff is not None and (why := await self._taken_away(self.handoff)) is not None:
@@ -51,6 +53,14 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
         if self.catalog.verbs[verb].spec.entry and not self.approved:
             return withdrawn(self.services, self.catalog, self.call)
         return await forbidden(self.services, self.run, self.catalog, self.call, self.consent, approved=self.approved)
+
+    def _card_lost(self) -> list[str]:
+        """What its card named when the work was handed to it and does not by now, of the verbs that there still are."""
+        current, then = self.services.catalogs.current, self.catalog.card_of(self.verb)
+        now = current.card_of(self.verb)
+        if then is None or now is None or then == now:
+            return []
+        return sorted(self.catalog.domain_of(then).intersection(current.verbs) - current.domain_of(now))
 
     async def _taken_away(self, envelope: Envelope) -> str | None:
         """Why the work would not be handed on any more, by what policy and profile say now of its target, of the way and of how many are at work at once.

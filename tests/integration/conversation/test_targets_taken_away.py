@@ -138,3 +138,58 @@ async def test_a_fan_out_at_work_is_cut_to_how_many_may_be_now(tmp_path: Path, b
         assert sorted(text for _, text in desk.did) == TWO
         assert "so many agents are not at work at once any more" in json.dumps(answer.reply.header)
         assert await all_replay_equal(house)
+
+
+@pytest.mark.parametrize(
+    ("card", "why"),
+    [
+        (None, "agent.clerk is no longer registered"),
+        ({"domain": "notes", "allow": ["send_out"]}, "the card of agent.clerk no longer names note_"),
+        ({"domain": "notes", "allow": ["note_*"], "deny": ["note_down"]}, "the card of agent.clerk no longer names note_down"),
+    ],
+)
+async def test_what_is_at_work_by_a_card_that_is_deleted_or_narrowed_does_nothing_more(
+    tmp_path: Path, card: dict[str, Any] | None, why: str
+) -> None:
+    """Deleted as narrowed: what is taken away is taken away at once, and the header says so.
+
+    HND-04 "Least privilege by default"
+    """
+    write_cards(tmp_path)
+    desk = Desk()
+    puppet = Puppet(script_of(Held(purpose="planner", index=0, role="clerk"), *script().lines))
+    async with House(tmp_path, puppet=puppet, policy=UNASKED, verbs=desk.verbs) as house:
+        sent = await house.send("have it noted", delegates=ONE)
+        await house.quiet()
+        (tmp_path / "cards" / "clerk.yaml").unlink()
+        others = {name: one for name, one in CARDS.items() if name not in {"clerk", "boss"}}
+        if card is None:
+            (tmp_path / "cards" / "boss.yaml").unlink()
+        else:
+            write_cards(tmp_path, {**others, "clerk": card})
+        assert (await house.ordain.reload()).changed
+        puppet.let_go()
+        answer = await house.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, desk.did) == (False, [])
+        assert why in json.dumps(answer.reply.header)
+        assert await all_replay_equal(house)
+
+
+async def test_a_card_that_is_widened_meanwhile_goes_on_by_what_it_was(tmp_path: Path) -> None:
+    """Nothing was taken away: the specialist at work ends its task.
+
+    HND-04 "Least privilege by default"
+    """
+    write_cards(tmp_path)
+    desk = Desk()
+    puppet = Puppet(script_of(Held(purpose="planner", index=0, role="clerk"), *script().lines))
+    async with House(tmp_path, puppet=puppet, policy=UNASKED, verbs=desk.verbs) as house:
+        sent = await house.send("have it noted", delegates=ONE)
+        await house.quiet()
+        write_cards(tmp_path, {"clerk": {**CARDS["clerk"], "allow": ["note_*", "send_out"]}})
+        assert (await house.ordain.reload()).changed
+        puppet.let_go()
+        answer = await house.told(sent)
+        assert answer.reply is not None
+        assert (answer.reply.ok, [text for _, text in desk.did]) == (True, ONE)

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 
 from ordain.effects.children import NULL
-from ordain.effects.effect import Wait, WaitFor
+from ordain.effects.effect import ANOTHER_STEP_TRY, Wait, WaitFor
 from ordain.effects.results import Expired, withdrawn_wait
 from ordain.flows.kinds import Kinds
 from ordain.journal.codec import Scribe
@@ -62,3 +62,12 @@ def test_a_wait_that_was_withdrawn_says_so_and_why(result: Expired, line: tuple[
     wait = IntentBody(addr=1, effect=raw(Wait(what=WaitFor.TIMER, about="", deadline=9)))
     records = records_of((RecordKind.INTENT, "wait", wait), (RecordKind.OBSERVATION, "wait", ObservationBody(addr=1, result=raw(result))))
     assert [(told.what, told.excerpt) for told in Fold(RUN, records, Kinds()).lines] == [line]
+
+
+def test_a_pause_before_another_try_is_named_as_that() -> None:
+    """It reads otherwise than an approval whose time is over."""
+    wait = IntentBody(addr=1, effect=raw(Wait(what=WaitFor.TIMER, about=ANOTHER_STEP_TRY, deadline=9)))
+    records = records_of(
+        (RecordKind.INTENT, "wait", wait), (RecordKind.OBSERVATION, "wait", ObservationBody(addr=1, result=raw(Expired())))
+    )
+    assert [told.what for told in Fold(RUN, records, Kinds()).lines] == ["pause over, before another try of a plan's step"]

@@ -16,7 +16,7 @@ from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepStatus
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
-from ordain.effects.effect import Wait, WaitFor
+from ordain.effects.effect import ANOTHER_STEP_TRY, Wait, WaitFor
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, Cleared, InConversation, StepResult, VerbPlanInput, VerbPlanOutput, carry_out_all, clear, turn_kind
 from ordain.flows.context import FlowContext
@@ -34,7 +34,6 @@ from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
 FAILED = "plan_failed"
 """The error of a plan of which no step was done, where its steps failed with several."""
-AGAIN = "another try of a plan's step"
 CODE_CHARS = 64
 DETAIL_CHARS = 200
 REFUSED = {
@@ -124,7 +123,9 @@ class _Plan:
         again, wait_ms = await self._hand_on(steps)
         while again:
             if wait_ms:
-                await self._context.fx.perform(Wait(what=WaitFor.TIMER, about=AGAIN, deadline=self._context.now() + wait_ms * 1000))
+                await self._context.fx.perform(
+                    Wait(what=WaitFor.TIMER, about=ANOTHER_STEP_TRY, deadline=self._context.now() + wait_ms * 1000)
+                )
             again, wait_ms = await self._hand_on(again)
 
     async def _hand_on(self, steps: Sequence[int]) -> tuple[list[int], int]:

@@ -15,6 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from ordain.cli.reason_words import meanings
+from ordain.runtime.brief import in_words
 from tests.e2e.process import PATIENCE_S, Server
 from tests.e2e.proposals import add, ask, finish, slow
 
@@ -75,7 +77,7 @@ def test_a_read_only_folder_is_read_and_not_served(server: Server) -> None:
     read = ordain("runs list --json", f"runs show {first['run_id']}", "replay --all")
     assert read.returncode == 0, read.stderr
     assert f'"{first["run_id"]}"' in read.stdout
-    assert first["header"] in read.stdout
+    assert in_words(first["header"], meanings()) in read.stdout
     assert "1 of 1 runs replay equal" in read.stdout
 
 

@@ -55,7 +55,7 @@ class Seen(Struct):
         return self.provider == BY_CODE
 
 
-class Waited(Struct):
+class WaitSeen(Struct):
     """What a run waited for."""
 
     about: str = ""
@@ -74,5 +74,5 @@ RUN_SEEN = msgspec.json.Decoder(RunSeen | None)
 MODEL = msgspec.json.Decoder(ModelCall)
 VERB = msgspec.json.Decoder(VerbCall)
 READ = msgspec.json.Decoder(Read)
-WAITED = msgspec.json.Decoder(Waited)
+WAITED = msgspec.json.Decoder(WaitSeen)
 CHILDREN = msgspec.json.Decoder(Children)

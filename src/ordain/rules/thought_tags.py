@@ -255,11 +255,13 @@ def without_thoughts(text: str) -> str:
     if EITHER.search(text) is None:
         return text
     parts: list[str] = []
-    at = done = closed = 0
+    at = done = closed = fences = counted = 0
     while (found := _MARK_OR_OBJECT.search(text, at)) is not None:
         at = found.end()
         if found[1] or found[2]:
-            if _is_spoken_of(text, found.start()):
+            fences += text.count(_FENCE, counted, found.start())  # from where it was counted to: the time is linear
+            counted = found.start()
+            if fences % 2 or text[max(0, counted - 1) : counted] in (*_QUOTES,):
                 continue
             if found[2]:  # the prompt has opened it
                 parts.clear()

@@ -37,7 +37,7 @@ def test_ordain_chat_answers_in_words(server: Server, endpoint: ProseEndpoint) -
     done = server.cli("chat", "What is the sea like?")
     assert done.returncode == 0, done.stderr
     header, _, narrative = done.stdout.decode().partition("\n\n")
-    assert (header.splitlines()[0].partition(" · ")[0], narrative) == ("✓ ok", f"{QUOTED}\n\n")
+    assert (header.splitlines()[0].partition(" · ")[0], narrative) == ("✓ small", f"{QUOTED}\n\n")
     assert endpoint.ways() == ["plain"]
     agent = server.cli("chat", "--mode", "agent", "What is 6 * 7?")
     assert agent.stdout.decode().startswith("✗ ")

@@ -24,6 +24,8 @@ from ordain.server.loopback import HostGuard
 from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
 from ordain.server.models import models_router
+from ordain.server.openai import OpenAIErrors, openai_router
+from ordain.server.openai.routes import SHAPES as OPENAI
 from ordain.server.openapi import completed, operation_id
 from ordain.server.operators import operators_router
 from ordain.server.plan import plan_router
@@ -84,6 +86,7 @@ class Application(FastAPI):
                 *APPROVALS,
                 *GRANTS,
                 *SHAPES,
+                *OPENAI,
             )
             completed(super().openapi(), component_schemas(own), self.routes)
         return super().openapi()
@@ -105,9 +108,11 @@ def build_app(face: Face) -> FastAPI:
     app.add_middleware(SegmentsAsSent)
     app.add_middleware(HeadAsGet)
     app.add_middleware(InTime, face=face)
-    app.add_middleware(HostGuard, face.exposure)  # added last, so it stands in front
+    app.add_middleware(HostGuard, face.exposure)
+    app.add_middleware(OpenAIErrors)  # added last, so it stands in front: whoever refuses, its clients understand it
     for router in (
         messages_router(face),
+        openai_router(face),
         gateway_router(face),
         sessions_router(face),
         transcripts_router(face),

@@ -110,13 +110,13 @@ class ResponsesRequest(_Asking):
     background: bool | None = None
 
 
-class Answer(BaseModel):
+class OpenAIAnswer(BaseModel):
     """A frozen shape of ours."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
 
-class OrdainNote(Answer):
+class OrdainNote(OpenAIAnswer):
     """What is true of an answer beside its text: its run, session, header and verdict, and which fields of the request were not read."""
 
     run_id: str | None = None
@@ -128,7 +128,7 @@ class OrdainNote(Answer):
     ignored: list[str] = []
 
 
-class CompletionUsage(Answer):
+class CompletionUsage(OpenAIAnswer):
     """Tokens as the turn's header counts them."""
 
     prompt_tokens: int = 0
@@ -136,7 +136,7 @@ class CompletionUsage(Answer):
     total_tokens: int = 0
 
 
-class AssistantText(Answer):
+class AssistantText(OpenAIAnswer):
     """What the assistant says."""
 
     role: Literal["assistant"] = "assistant"
@@ -144,7 +144,7 @@ class AssistantText(Answer):
     refusal: str | None = None
 
 
-class CompletionChoice(Answer):
+class CompletionChoice(OpenAIAnswer):
     """The one choice."""
 
     index: Literal[0] = 0
@@ -153,7 +153,7 @@ class CompletionChoice(Answer):
     finish_reason: Literal["stop"] = "stop"
 
 
-class ChatCompletion(Answer):
+class ChatCompletion(OpenAIAnswer):
     """The answer of ``/v1/chat/completions``."""
 
     id: str
@@ -165,7 +165,7 @@ class ChatCompletion(Answer):
     ordain: OrdainNote
 
 
-class ModelEntry(Answer):
+class ModelEntry(OpenAIAnswer):
     """One name that ``model`` may have."""
 
     id: str
@@ -175,14 +175,14 @@ class ModelEntry(Answer):
     description: str
 
 
-class ModelEntries(Answer):
+class ModelEntries(OpenAIAnswer):
     """The names that ``model`` may have."""
 
     object: Literal["list"] = "list"
     data: list[ModelEntry]
 
 
-class ResponseUsage(Answer):
+class ResponseUsage(OpenAIAnswer):
     """Tokens as the turn's header counts them."""
 
     input_tokens: int = 0
@@ -190,7 +190,7 @@ class ResponseUsage(Answer):
     total_tokens: int = 0
 
 
-class ResponseText(Answer):
+class ResponseText(OpenAIAnswer):
     """A part of what the assistant says."""
 
     type: Literal["output_text"] = "output_text"
@@ -198,7 +198,7 @@ class ResponseText(Answer):
     annotations: list[Any] = []
 
 
-class ResponseMessage(Answer):
+class ResponseMessage(OpenAIAnswer):
     """What the assistant says."""
 
     id: str
@@ -208,7 +208,7 @@ class ResponseMessage(Answer):
     content: list[ResponseText]
 
 
-class ResponseObject(Answer):
+class ResponseObject(OpenAIAnswer):
     """The answer of ``/v1/responses``; its ``id`` names the conversation, so that the next request may go on from it."""
 
     id: str
@@ -229,7 +229,7 @@ class ResponseObject(Answer):
     ordain: OrdainNote
 
 
-class RefusalBody(Answer):
+class RefusalBody(OpenAIAnswer):
     """Why a request was refused, in OpenAI's words; ``code`` is Ordain's own, ``param`` the first place that does not fit."""
 
     message: str
@@ -238,7 +238,7 @@ class RefusalBody(Answer):
     code: str
 
 
-class OpenAIRefusal(Answer):
+class OpenAIRefusal(OpenAIAnswer):
     """A refusal below ``/v1`` (but for the sources' own address): the shape that its clients know."""
 
     error: RefusalBody

@@ -61,7 +61,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Continuation:
+class Continuations:
     """Finds or begins the session of a request."""
 
     def __init__(self, services: Services, search: SentSearch) -> None:

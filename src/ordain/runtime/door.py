@@ -30,7 +30,7 @@ from ordain.runtime.access import Access
 from ordain.runtime.answers import answered
 from ordain.runtime.approvals import ApprovalDesk
 from ordain.runtime.configuration import ControlPlane
-from ordain.runtime.continuation import Continuation
+from ordain.runtime.continuation import Continuations
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.grants import GrantDesk
 from ordain.runtime.headers import loaded
@@ -113,8 +113,7 @@ class Runtime:
         self.search, self.engine, self.library = search, engine, library
         self.reloader = reloader
         self.commits = commits
-        self.conversation = Conversation(services)
-        self.continuation = Continuation(services, search)
+        self.conversation, self.continuation = Conversation(services), Continuations(services, search)
         self.access = Access(services)
         self.control = ControlPlane(services.configuration, services.store, services.clock)
         self.approvals = ApprovalDesk(services)

@@ -17,7 +17,7 @@ NOTHING = {
 }
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class PlainAnswer(Struct, frozen=True, kw_only=True):
     """An answer in parts: code's lines (header, or what is waited for) and a model's words ("": none)."""
 
     header: str
@@ -29,15 +29,17 @@ class Told(Struct, frozen=True, kw_only=True):
         return plain_reply(self.header, self.words) if self.words else self.header
 
 
-def told_of(answer: MessageAnswer) -> Told:
+def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
     """What became of a message."""
     if answer.reply is not None:
-        return Told(header=header_shown(answer.reply.header), words=answer.reply.narrative)
+        return PlainAnswer(header=header_shown(answer.reply.header), words=answer.reply.narrative)
     if answer.question is not None:
-        return Told(header=f"{MARKS['unknown']} a question, which the next message answers", words=question_text(answer.question))
+        return PlainAnswer(header=f"{MARKS['unknown']} a question, which the next message answers", words=question_text(answer.question))
     if answer.approval is not None:
-        return Told(header=approval_lines(answer.approval), words=answer.approval.text)
-    return Told(header=f"{MARKS['info']} {NOTHING.get(answer.attached, 'Nothing more follows from it.')} ({answer.reason})", words="")
+        return PlainAnswer(header=approval_lines(answer.approval), words=answer.approval.text)
+    return PlainAnswer(
+        header=f"{MARKS['info']} {NOTHING.get(answer.attached, 'Nothing more follows from it.')} ({answer.reason})", words=""
+    )
 
 
 def header_shown(header: str) -> str:

@@ -40,7 +40,7 @@ _SESSION = re.compile(SESSION_ID)
 _NAME = "session_id"
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class OpenAIAsked(Struct, frozen=True, kw_only=True):
     """One request. ``mode`` is None of a task; ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text."""
 
     model: str
@@ -63,7 +63,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         return "\n\n".join([said, AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")])
 
 
-def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> Asked:
+def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> OpenAIAsked:
     """A chat completion as it is meant.
 
     Raises:
@@ -82,7 +82,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> A
         raise _not_here("modalities", "answers are text")
     turns = [_turn(turn, f"/messages/{at}") for at, turn in enumerate(given.messages)]
     form = given.response_format
-    return Asked(
+    return OpenAIAsked(
         model=given.model,
         mode=_mode(given.model),
         shown=_shown(turns, _named(given.metadata, headers), "/messages"),
@@ -95,7 +95,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> A
     )
 
 
-def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> Asked:
+def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> OpenAIAsked:
     """A response as it is meant; ``session`` is what ``previous_response_id`` leads to, "" where it was not given. Raises as ``asked_in_chat``."""
     _refuse_tools(given)
     if given.background:
@@ -110,7 +110,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
         turns.insert(0, ("system", given.instructions))
     form = None if given.text is None else given.text.format
     named = session or _named(given.metadata, headers) or _conversation(given)
-    return Asked(
+    return OpenAIAsked(
         model=given.model,
         mode=_mode(given.model),
         shown=_shown(turns, named, "/input"),
@@ -205,7 +205,7 @@ def _user(given: str | None, headers: Mapping[str, str]) -> str:
 def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
     if form is None or form.type == "text":
         return None
-    found = (form.json_schema or {}).get("schema") or {}
+    found = (form.json_schema or {}).get("schema", {})
     if not isinstance(found, dict):
         raise _misfit("/response_format/json_schema/schema", "dict_type", "a schema is an object")
     return found

@@ -10,11 +10,11 @@ from ordain.contracts.events import ApprovalEvent, ProgressEvent, QuestionEvent,
 from ordain.errors import Transient
 from ordain.runtime.brief import at_work
 from ordain.runtime.conversation import Acknowledged
-from ordain.runtime.plain_answer import REFUSED, Quoting, Told, told_of
+from ordain.runtime.plain_answer import REFUSED, PlainAnswer, Quoting, answer_text_of
 from ordain.server.answers import message_location
 from ordain.server.face import Face
 from ordain.server.feed import HEARTBEAT_S, Feed
-from ordain.server.openai.asked import Asked
+from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import text_alone
 
 ANSWERING = (ReplyEvent, QuestionEvent, ApprovalEvent)
@@ -23,7 +23,7 @@ ANSWERING = (ReplyEvent, QuestionEvent, ApprovalEvent)
 class Narration:
     """What is sent of one message's answer, in pieces; ``answer`` is there once they end."""
 
-    def __init__(self, face: Face, workspace: str, sent: Acknowledged, asked: Asked) -> None:
+    def __init__(self, face: Face, workspace: str, sent: Acknowledged, asked: OpenAIAsked) -> None:
         """Where ``asked`` wants the text to be of a form, nothing is told before the answer stands, and then its words alone."""
         self._face, self._workspace, self._sent = face, workspace, sent
         self._whole, self._schema = asked.bare, asked.schema
@@ -43,7 +43,7 @@ class Narration:
             async for piece in self._live(run):
                 yield piece
         self.answer = await conversation.answer(self._workspace, self._sent)
-        yield self._closing(told_of(self.answer))
+        yield self._closing(answer_text_of(self.answer))
 
     async def _live(self, run: str) -> AsyncGenerator[str | None, None]:
         header = ""
@@ -81,7 +81,7 @@ class Narration:
         self._begun = True
         return f"{at_work(header)}\n\n" if header else ""
 
-    def _closing(self, told: Told) -> str:
+    def _closing(self, told: PlainAnswer) -> str:
         if self._whole:
             return text_alone(told.words, self._schema)
         if not self._begun:

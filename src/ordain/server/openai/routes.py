@@ -19,6 +19,7 @@ from ordain.contracts.openai import (
     ChatCompletionRequest,
     ModelEntries,
     ModelEntry,
+    OpenAIRefusal,
     OrdainNote,
     ResponseObject,
     ResponsesRequest,
@@ -27,13 +28,13 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest, NotFound
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
-from ordain.runtime.plain_answer import Told, told_of
+from ordain.runtime.plain_answer import PlainAnswer, answer_text_of
 from ordain.server.answers import answered
 from ordain.server.bodies import BodyBounds, read_body, validated
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.openai.answers import note_of
-from ordain.server.openai.asked import MODELS, Asked, asked_in_chat, asked_in_response
+from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked_in_response
 from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
@@ -51,9 +52,19 @@ ID_PREFIX = "resp_"
 NOT_SERVED = ("unknown_model", "unsupported_parameter", "answer_unfit", "invalid_schema", "busy")
 CHAT_EXAMPLE = {"model": "ordain", "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}]}
 RESPONSE_EXAMPLE = {"model": "ordain", "input": "Which weekday comes after Tuesday?"}
-CHAT = documented(ChatCompletionRequest, ChatCompletion, example=CHAT_EXAMPLE)
-RESPONSES = documented(ResponsesRequest, ResponseObject, example=RESPONSE_EXAMPLE)
-SHAPES = (ChatCompletionRequest, ChatCompletion, ResponsesRequest, ResponseObject, ModelEntries, ModelEntry)
+EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+"""Where ``stream`` is set."""
+
+
+def _either(route: dict[str, Any]) -> dict[str, Any]:
+    """What a route answers with, whole or as a stream."""
+    route["responses"][200]["content"] |= EVENTS
+    return route
+
+
+CHAT = _either(documented(ChatCompletionRequest, ChatCompletion, example=CHAT_EXAMPLE))
+RESPONSES = _either(documented(ResponsesRequest, ResponseObject, example=RESPONSE_EXAMPLE))
+SHAPES = (ChatCompletionRequest, ChatCompletion, ResponsesRequest, ResponseObject, ModelEntries, ModelEntry, OpenAIRefusal)
 """What the published document names."""
 
 
@@ -106,7 +117,7 @@ def _entry(name: str) -> ModelEntry:
     return ModelEntry(id=name, description=MODELS[name])
 
 
-async def _answer(face: Face, request: Request, workspace: str, asked: Asked, frames: Frames) -> Response:
+async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
     if asked.mode is None:
         return await _task(face, request, workspace, asked, frames)
     continuation = face.runtime.continuation
@@ -117,13 +128,13 @@ async def _answer(face: Face, request: Request, workspace: str, asked: Asked, fr
     if asked.stream:
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
     answer = await answered(face, request, workspace, sent)
-    told = told_of(answer)
+    told = answer_text_of(answer)
     text = text_alone(told.words, asked.schema) if asked.bare else told.content
     note = note_of(note, answer)
     return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
 
 
-async def _task(face: Face, request: Request, workspace: str, asked: Asked, frames: Frames) -> Response:
+async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
     """A client's own errand: one verb, no session, no header in the text."""
     lines = [asked.shown.instructions, *(f"{turn.role}: {turn.text}" for turn in asked.shown.before), asked.text]
     given = shaped(VerbRequest, {"verb_id": TASK_VERB, "payload": {"text": "\n\n".join(filter(None, lines))[-32_000:]}, "caller": CALLER})
@@ -139,11 +150,11 @@ async def _task(face: Face, request: Request, workspace: str, asked: Asked, fram
     note = OrdainNote(run_id=accepted.run, header=reply["header"], verdict=reply["verdict"], ignored=list(asked.ignored))
     frames.begin(accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000)
     if asked.stream:
-        return StreamedAnswer(frames, Told(header="", words=text), note)
+        return StreamedAnswer(frames, PlainAnswer(header="", words=text), note)
     return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
 
 
-def _message(asked: Asked, place: Placement) -> Message:
+def _message(asked: OpenAIAsked, place: Placement) -> Message:
     metadata: dict[str, Any] = {"openai_model": asked.model, "continuation": place.reason}
     return shaped(
         Message,

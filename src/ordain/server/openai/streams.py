@@ -10,10 +10,10 @@ from starlette.types import Receive, Scope, Send
 
 from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponsesRequest
 from ordain.errors import OrdainError
-from ordain.runtime.plain_answer import Told
+from ordain.runtime.plain_answer import PlainAnswer
 from ordain.server.feed import STREAM_HEADERS
 from ordain.server.openai.answers import completion, message_id, note_of, response_object
-from ordain.server.openai.asked import Asked
+from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.wire import refusal_of
@@ -52,7 +52,7 @@ class Frames(Protocol):
 class ChatFrames:
     """Chunks of ``/v1/chat/completions``."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: OpenAIAsked) -> None:
         """Not begun."""
         self._asked, self._id, self._created = asked, "", 0
 
@@ -95,7 +95,7 @@ class ChatFrames:
 class ResponseFrames:
     """Events of ``/v1/responses``."""
 
-    def __init__(self, asked: Asked, given: ResponsesRequest) -> None:
+    def __init__(self, asked: OpenAIAsked, given: ResponsesRequest) -> None:
         """Not begun."""
         self._asked, self._given = asked, given
         self._ids, self._number = ("", 0), 0
@@ -167,7 +167,7 @@ def _refusal(error: OrdainError) -> dict[str, Any]:
 class StreamedAnswer(StreamingResponse):
     """An answer in frames, until it stands or the client leaves; what it is the answer to goes on in any case."""
 
-    def __init__(self, frames: Frames, answer: Narration | Told, note: OrdainNote) -> None:
+    def __init__(self, frames: Frames, answer: Narration | PlainAnswer, note: OrdainNote) -> None:
         """``answer`` is told as it comes, or all at once where it is there already."""
         super().__init__(_sent(frames, answer, note), media_type="text/event-stream", headers=STREAM_HEADERS)
 
@@ -182,9 +182,9 @@ class StreamedAnswer(StreamingResponse):
                 await close()
 
 
-async def _sent(frames: Frames, answer: Narration | Told, note: OrdainNote) -> AsyncIterator[bytes]:
+async def _sent(frames: Frames, answer: Narration | PlainAnswer, note: OrdainNote) -> AsyncIterator[bytes]:
     yield frames.opening()
-    if isinstance(answer, Told):
+    if isinstance(answer, PlainAnswer):
         yield frames.piece(answer.words)
         yield frames.closing(answer.words, usage_of(note.header), note)
         return

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from ordain.flows.act import VerbPlanInput
 from ordain.journal.codec import decode
-from ordain.journal.records import DecisionBody, IntentBody, RecordKind
+from ordain.journal.records import DecisionBody, IntentBody, RecordKind, Started
 from ordain.runtime.replay import replay
 from ordain.testing import finish, says
 from tests.shapes.council import judgement, verdict
@@ -89,3 +90,31 @@ async def test_one_turn_leads_to_all_of_it(tmp_path: Path, hints: dict[str, Any]
         "delegate": [("note_down", "tea")],
         "fan_out": [("note_down", "tea")],
     }.get(outcome, [])
+
+
+async def test_each_step_of_a_plan_is_a_handoff_of_its_own(tmp_path: Path) -> None:
+    """Its run holds the envelope, may use what that says and nothing else, and called its tool as a verb within it.
+
+    B-39 "each step executed as a typed handoff (HND-01) with its tools as verbs under the step's scope."
+    """
+    write_cards(tmp_path)
+    desk = Desk()
+    async with House(tmp_path, script=MODELS, policy=UNASKED, verbs=desk.verbs) as house:
+        await house.say("have it done", delegates=["clerk", "babbler"])
+        handoffs = [house.ordain.store.stored(run) for (run,) in house.query("SELECT id FROM runs WHERE flow = 'handoff' ORDER BY no")]
+        assert len(handoffs) >= 2
+        for run in handoffs:
+            assert run is not None
+            started = decode(run.records[0])
+            assert isinstance(started, Started)
+            given = msgspec.json.decode(started.input, type=VerbPlanInput)
+            assert given.handoff is not None
+            assert started.grant is not None
+            assert given.handoff.scope == started.grant.allowed
+            called = [
+                msgspec.json.decode(body.effect)
+                for record in run.records
+                if isinstance(body := decode(record), IntentBody) and record.name == "verb_call"
+            ]
+            assert {effect["authorized"]["call"]["verb"] for effect in called} <= set(given.handoff.scope)
+            assert bool(called) == (given.verb == "agent.clerk")

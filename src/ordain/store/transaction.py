@@ -36,7 +36,7 @@ class RunNumbers(NamedTuple):
     workspace: str
 
 
-class Accepted(NamedTuple):
+class AcceptedCount(NamedTuple):
     """How many runs there were that count as accepted, and when that was: this connection's changes until then, and everybody else's version."""
 
     runs: int
@@ -61,7 +61,7 @@ class Transaction:
         self.ledger = LedgerDraft()
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
-        self.accepted: Accepted | None = None
+        self.accepted: AcceptedCount | None = None
         self.entered = 0
         """The number of the first entry that the unit has written."""
 

@@ -20,7 +20,7 @@ from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
 from ordain.store.slices import SliceUnit
 from ordain.store.statuses import FROM
-from ordain.store.transaction import Accepted, RunNumbers, Transaction, UnitRefused, check_moved
+from ordain.store.transaction import AcceptedCount, RunNumbers, Transaction, UnitRefused, check_moved
 from ordain.store.writes import write
 
 _SUSPENDED_FOR_NOTHING = (
@@ -120,7 +120,7 @@ class Applier:
         if seen is not None and seen.others == others and seen.runs + changes - seen.changes < most:
             return True
         runs: int = self._db.execute(_ACCEPTED).fetchone()[0]
-        self._transaction.accepted = Accepted(runs, changes, others)
+        self._transaction.accepted = AcceptedCount(runs, changes, others)
         return runs < most
 
     def _append(self, unit: Append, decided: Record | None) -> Outcome:

@@ -139,7 +139,7 @@ class Consequences:
             turn = self._open(Serves.REQUEST, self._commission(after=runs[0]), thread.id, queued=True)
         change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
         if thread.asked is not None:
-            change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
+            change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr), unasks=True)
         if outcome.stop and (key := slot_taken_back(self._state, self._message, thread)):
             change = msgspec.structs.replace(change, slot=(key, False))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
@@ -209,7 +209,7 @@ class Consequences:
         mail: tuple[NewMail, ...] = ()
         if earlier is not None and earlier.asked is not None:
             mail = self._interrupts((earlier.asked.root,))
-            change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr))
+            change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr), unasks=True)
         return self._consequence(Attached.REPAIR, change, *mail, *turn, thread=thread)
 
     def _interrupts(self, runs: tuple[str, ...]) -> tuple[NewMail, ...]:

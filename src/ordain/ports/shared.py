@@ -152,7 +152,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
     work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
-    ``profiled``: a pinned profile concerns the session (PRF-05). ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
+    ``profiled``: a pinned profile concerns the session (PRF-05). ``halted``: the sender of the message has ordered a halt since, as far as it stands in the
+    transcript already. ``versions`` are the runs that serve the other edits of the message that is edited. ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
     at most, then what of work that goes on stands behind them and what was asked last: none where no question is open and the message is not ``bare``.
     Their threads are among ``threads``.
     """
@@ -172,6 +173,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
     newer_edit: int = 0
     pinned: dict[str, str] = {}
     profiled: bool = False
+    halted: bool = False
+    versions: tuple[str, ...] = ()
     spoken: tuple[LatestEntry, ...] = ()
 
 

@@ -110,6 +110,8 @@ def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         return _read(chosen, facts), AttachReason.CHOSEN
     if facts.edit is not Edit.NONE:
         return _edited(facts)
+    if facts.halted:
+        return Filler(), AttachReason.HALTED
     found = _certain(facts)
     if found is not None:
         return found

@@ -10,6 +10,7 @@ import msgspec
 
 from ordain.errors import JournalCorrupt
 from ordain.ports.further_back import Behind, further_back
+from ordain.ports.halt import LATER_MAX, halts
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, SessionRead
 from ordain.store.senders import sender_of_root
@@ -46,6 +47,28 @@ def spoken(db: sqlite3.Connection, session: int, head: int, read: SessionRead, t
         bare=read.bare,
     )
     return (*latest, *further_back(latest, behind))
+
+
+def is_halted(db: sqlite3.Connection, session: int, read: SessionRead) -> bool:
+    """Whether the sender has ordered a halt since the message, which stands in the transcript already."""
+    if not read.seq:
+        return False
+    later = db.execute(
+        "SELECT decision FROM transcript WHERE session = ? AND seq > ? AND kind = 'message' AND author = ? ORDER BY seq LIMIT ?",
+        (session, read.seq, read.author, LATER_MAX),
+    )
+    return any(halts(decision) for (decision,) in later)
+
+
+def versions(db: sqlite3.Connection, session: int, read: SessionRead) -> tuple[str, ...]:
+    """The runs that serve the sender's other edits of the message that is edited."""
+    if not read.edits:
+        return ()
+    rows = db.execute(
+        "SELECT run FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> '' AND message_id <> ? AND author = ? AND run <> ''",
+        (session, read.channel, read.edits, read.message_id, read.author),
+    )
+    return tuple(run for (run,) in rows)
 
 
 def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:

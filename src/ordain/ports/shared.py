@@ -129,6 +129,7 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     """One of the latest entries, as far as a bare answer may be about it.
 
     Of what Ordain said ``ending`` is how its text ends. Of a message ``attached`` is what it was taken for, ``stops`` whether it ordered nothing new,
+    ``resumes`` whether it ordered to go on with what was held,
     ``status`` where the run that serves it stands, and ``body`` its own where it is a request. ``key`` is the slot that a question fills.
     """
 
@@ -141,6 +142,7 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     author: str = ""
     attached: str = ""
     stops: bool = False
+    resumes: bool = False
     status: str = ""
     ending: str = ""
     key: str = ""

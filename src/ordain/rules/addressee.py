@@ -120,7 +120,8 @@ def resumed(facts: AttachFacts) -> AddresseeVerdict | None:
     if not facts.cues.go_on or facts.explicit:
         return None
     live = [thread for thread in facts.threads if thread.live]
-    if any(not thread.asks for thread in live) and not (facts.paused and facts.anchor == facts.paused):
+    working = [thread for thread in live if not thread.asks and thread.id != facts.paused]  # what was held may still be ending
+    if working and not (facts.paused and facts.anchor == facts.paused):
         return Filler(), AttachReason.FILLER
     if facts.paused and facts.anchor in (0, facts.paused):
         return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED

@@ -182,7 +182,7 @@ class Consequences:
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
         held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
-        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held))
+        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(

@@ -25,6 +25,7 @@ _KEY: Final = f"CASE WHEN t.kind = '{EntryKind.QUESTION}' AND json_valid(CAST(t.
 _ENTRY: Final = (
     "SELECT t.seq, t.at, t.thread, t.kind, t.run, t.channel, t.author, t.attached,"  # noqa: S608 - our own columns
     " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.stop'), 0) ELSE 0 END,"
+    " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.resumes'), 0) ELSE 0 END,"
     f" coalesce((SELECT r.status FROM runs r WHERE t.kind = '{EntryKind.MESSAGE}' AND r.id = t.run), ''), {ENDING}, {_KEY},"
     f" CASE WHEN t.kind = '{EntryKind.MESSAGE}' AND t.attached IN ('new_request', 'override') THEN t.body END"
     " FROM transcript t WHERE t.session = ? AND t.seq < ?"
@@ -83,7 +84,7 @@ def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
 
 
 def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[LatestEntry]:
-    for seq, at, thread, kind, run, channel, author, attached, stops, status, ending, key, body in db.execute(query, given):
+    for seq, at, thread, kind, run, channel, author, attached, stops, resumes, status, ending, key, body in db.execute(query, given):
         if kind not in _KINDS:
             raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
         yield LatestEntry(
@@ -96,6 +97,7 @@ def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[
             author=author,
             attached=attached,
             stops=bool(stops),
+            resumes=bool(resumes),
             status=status,
             ending=ending,
             key=key if isinstance(key, str) else "",

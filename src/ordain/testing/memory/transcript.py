@@ -23,6 +23,7 @@ from ordain.testing.memory.threads import read_threads
 
 class _Ordered(Struct, frozen=True):
     stop: bool = False
+    resumes: bool = False
 
 
 class _Decided(Struct, frozen=True):
@@ -96,7 +97,8 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
         channel=entry.channel,
         author=row.author,
         attached=entry.attached,
-        stops=_stops(entry),
+        stops=_ordered(entry).stop,
+        resumes=_ordered(entry).resumes,
         status=str(rows.runs[entry.run].run.status) if is_message and entry.run in rows.runs else "",
         ending=_ending(entry),
         key=_key(entry),
@@ -104,12 +106,12 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
     )
 
 
-def _stops(entry: Entry) -> bool:
-    """Whether its decision was an order to stop."""
+def _ordered(entry: Entry) -> _Ordered:
+    """Whether its decision was an order to stop, or to go on."""
     try:
-        return entry.decision is not None and msgspec.json.decode(entry.decision, type=_Decided).outcome.stop
+        return _Ordered() if entry.decision is None else msgspec.json.decode(entry.decision, type=_Decided).outcome
     except msgspec.ValidationError:
-        return False
+        return _Ordered()
 
 
 def _ending(entry: Entry) -> str:

@@ -38,6 +38,8 @@ def partly_answered(facts: AttachFacts, partly: Partly) -> int | None:
     taken = (Takes.UNCLEAR, Takes.CONDITION) if partly is Partly.CONDITION else (Takes.UNCLEAR,)
     found = [thread for thread in facts.threads if thread.live and thread.partly is partly and thread.takes in taken and not thread.barred]
     chosen = [thread for thread in found if thread.id == facts.anchor] or [thread for thread in found if reachable(facts, thread)]
+    if facts.newest and len(chosen) > 1:  # *yes to both* is no answer to either: it goes back by what asked last
+        chosen = [thread for thread in chosen if thread.id == facts.last]
     return chosen[0].id if len(chosen) == 1 else None
 
 

@@ -85,6 +85,7 @@ def attach_facts(
         revises=bool(answer_edited(state, message)),
         paused=0 if paused is None else paused.thread,
         halted=state.halted,
+        newest=True,
     )
 
 

@@ -34,6 +34,8 @@ async def test_a_stop_holds_what_is_still_being_placed(stop: str, works: bool) -
         assert (done.attached, done.reason) == ("filler", "attach.halted")
         assert done.reply is not None
         assert "stop" in done.reply.narrative
+        assert not done.reply.ok
+        assert (done.reply.verdict, done.reply.header.splitlines()[0][0]) == ("nothing done", "✗")
         assert house.query("SELECT count(*) FROM runs WHERE flow = 'turn'") == [(1,)]
         assert house.over(house.so_far(working).run_id)
         lawful(house.ordain)

@@ -71,7 +71,26 @@ def test_what_is_no_order_is_none_by_insisting(text: str) -> None:
     assert not found.protest
 
 
-@pytest.mark.parametrize("text", ["no no", "No, no, no!", "nooooo", "nein nein", "NEIN NEIN NEIN", "non non", "no don't", "bitte nicht"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no no",
+        "No, no, no!",
+        "nooooo",
+        "nein nein",
+        "NEIN NEIN NEIN",
+        "non non",
+        "no don't",
+        "bitte nicht",
+        "that's wrong",
+        "no, wrong!",
+        "oops",
+        "leave it",
+        "shut it down",
+        "das ist falsch",
+        "doch nicht",
+    ],
+)
 def test_a_no_that_is_said_over_and_over_protests(text: str) -> None:
     """And says no where anything is asked, as far as it is a whole one; it is no consent."""
     found = WORDING.cues(text)
@@ -105,8 +124,9 @@ def test_what_is_said_once_or_says_more_protests_nothing(text: str) -> None:
 def test_nothing_that_engine_5_grants_is_granted_otherwise(text: str) -> None:
     """Whatever is said: yes, no, orders and choices of engine 5 are the same, and only orders and protests come to them."""
     now, before = WORDING.cues(text), BEFORE.cues(text)
-    assert (now.yes, now.no, now.steer, now.go_on, now.partly) == (before.yes, before.no, before.steer, before.go_on, before.partly)
-    assert now.stop >= before.stop
+    assert (now.yes, now.no, now.go_on, now.partly) == (before.yes, before.no, before.go_on, before.partly)
+    assert now.steer >= before.steer
+    assert now.stop >= before.stop or now.steer > before.steer
     assert now.hold >= before.hold
 
 
@@ -165,3 +185,15 @@ def test_one_of_two_is_none_of_three(text: str, of_two: str, of_three: str) -> N
 def test_a_day_that_no_month_has_is_no_date(text: str, is_date: bool) -> None:
     """To a question when, it is no answer."""
     assert WORDING.cues(text).date_time is is_date
+
+
+@pytest.mark.parametrize("text", ["no, 1 percent", "nein, 2 Prozent", "*2 people", "1 euro, sorry"])
+def test_one_and_two_are_figures(text: str) -> None:
+    """They correct as any other does."""
+    assert WORDING.cues(text).steer == 2
+
+
+@pytest.mark.parametrize("text", ["2 please", "1", "the 1 with the blue cover", "1 percent", "no, 2 percent?"])
+def test_one_and_two_alone_correct_nothing(text: str) -> None:
+    """They may be a choice."""
+    assert WORDING.cues(text).steer < 2

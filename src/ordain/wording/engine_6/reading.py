@@ -1,7 +1,7 @@
 """Engine 5's reading, with orders that something is insisted on with, a no that is said more than once, and places of options.
 
-*Stop right now please* and *no no stop* were requests of their own, *no no* while work ran wanted nothing. A day that no month has is no date. What
-speaks of a place among options and names none that there is (*the fourth one* of three, *the last one*) goes back, and begins nothing.
+*Stop right now please* and *no no stop* were requests of their own, *no no* while work ran wanted nothing. A day that no month has is no date, and 1 and 2
+are figures. What speaks of a place among options and names none that there is (*the fourth one* of three, *the last one*) goes back, and begins nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ DAYS_MAX: Final = 31
 _LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"(?<![\w.:,])(\d{2,})(?:st|nd|rd|th|\.)(?![\w:])", re.IGNORECASE)
 _TIME: Final = re.compile(r"\d\s*(?:[:h]|uhr\b|am\b|pm\b|o'clock)|\b(?:noon|midnight)\b", re.IGNORECASE)
+_SMALL_FIGURE: Final = re.compile(r"(?<![\w.,:])[12](?=\s+\w)")
 _BREAKS: Final = frozenset(",.!;:\n")
 
 
@@ -65,6 +66,8 @@ class InsistentReading:
             found = structs.replace(found, date_time=False)
         if CERTAIN in (found.stop, found.steer) or found.hold or found.go_on or found.yes or found.question or "?" in text:
             return found
+        if self._corrects(text):
+            return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1))
         if self._protest(text):
             return structs.replace(found, protest=True)
         return self._ordered(text, found)
@@ -81,6 +84,11 @@ class InsistentReading:
             return True
         said = [token for token in tokens(fold(text[:LOOKED_AT])) if token[0] not in _BREAKS]
         return len(said) <= PLACE_WORDS and self._choices.places(said)
+
+    def _corrects(self, text: str) -> bool:
+        """*No, 1 percent*: 1 and 2 are figures like others, though alone they choose."""
+        other = _SMALL_FIGURE.sub("3", text)
+        return other != text and self._fifth.cues(other).steer == CERTAIN
 
     def _ordered(self, text: str, found: Cues) -> Cues:
         """With the order that is left once nothing insists on it any more."""

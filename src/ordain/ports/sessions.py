@@ -25,6 +25,12 @@ def message_id(run: str, addr: object) -> str:
     return f"{OUR_IDS}{run}:{addr}"
 
 
+def speaking_run(said: str) -> str:
+    """The run that said the message of this id, without what of its words it is: a question that is put again is the same run's."""
+    run, colon, _ = said.rpartition(":")
+    return run if colon else said
+
+
 class EntryKind(StrEnum):
     """What a transcript entry is."""
 

@@ -130,7 +130,8 @@ class Consequences:
 
     def _override(self, outcome: Override) -> _Follows:
         thread, edited = self._thread(outcome.thread), self._state.edited
-        runs = thread.turns if edited is None or edited.run not in thread.turns else (edited.run,)  # an edit replaces its own request only
+        versions = () if edited is None else (edited.run, *self._state.versions)
+        runs = tuple(run for run in thread.turns if run in versions) or thread.turns  # an edit replaces its own request only
         mail = self._interrupts(runs)
         if outcome.stop:
             given = self._commission(run=runs[0], intent=thread.intent, telling=Telling.STOPPED, queued=len(runs) - 1)
@@ -181,7 +182,7 @@ class Consequences:
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
         held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
-        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held))
+        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(

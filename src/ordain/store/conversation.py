@@ -26,7 +26,7 @@ from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
-from ordain.store.latest_entries import ENDING, asked_at, spoken
+from ordain.store.latest_entries import ENDING, asked_at, is_halted, spoken, versions
 from ordain.store.open_questions import close_one, json_text, open_in
 from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
@@ -149,6 +149,8 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         edited=edited,
         newer_edit=newer[0],
         profiled=is_profiled(db, workspace, read.session),
+        halted=is_halted(db, no, read),
+        versions=versions(db, no, read),
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
         spoken=said,
     )

@@ -20,19 +20,22 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import Effect, VerbCall
-from ordain.errors import JournalDiverged
+from ordain.errors import JournalCorrupt, JournalDiverged
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
+from ordain.journal.folds import ending
 from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
+from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import RECOVER, Recovering, happened_of
 from ordain.runtime.beyond import Rereading
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
+from ordain.runtime.policy_changes import PolicyChange, change_of, refused_verb
 from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
@@ -40,20 +43,26 @@ from ordain.runtime.setup import RunSetup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise it is bounded."""
+    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise it is bounded.
+
+    ``verb`` is the one that a call is about ("": the decision is about no call), ``change`` what the new one lets happen or not.
+    """
 
     address: str
     rule: str
     recorded: str
     now: str
     exact: bool
+    verb: str = ""
+    change: PolicyChange = PolicyChange.OTHER
 
 
 @dataclass(slots=True, kw_only=True)
 class PolicyDiff:
     """What another policy changes in one run. ``frontier`` is the first effect that would differ, None where none does.
 
-    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier.
+    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier,
+    ``settled`` the one on record, None of a run that has not settled.
     """
 
     run: str
@@ -61,6 +70,7 @@ class PolicyDiff:
     verdict: str = "compared"
     frontier: int | None = None
     ended: tuple[str, str] | None = None
+    settled: tuple[str, str] | None = None
     flips: list[Flip] = field(default_factory=list[Flip])
     children: list[PolicyDiff] = field(default_factory=list["PolicyDiff"])
     asked: set[str] = field(default_factory=set[str], repr=False)
@@ -76,18 +86,35 @@ class _Forced:
 
     def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
         if decision.address not in self._asked:
-            note(self._flips, decision, rule.apply(facts, inputs, self._policy), rule.name, exact=False)
+            note(self._flips, decision, rule.apply(facts, inputs, self._policy), _about(rule, facts), exact=False)
         return decision
 
     def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
         return None
 
 
-def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], rule: str, *, exact: bool) -> None:
-    """Keep a decision that came out otherwise."""
+class _OfCall(Struct):
+    """What of the facts of rule ``authorize`` says which call they are of."""
+
+    call: str
+
+
+def _about(rule: Rule[Any, Any, Any], facts: Struct, recorded: DecisionBody | None = None) -> tuple[str, str]:
+    """The rule, and the verb of the call that it decides about; "" of none, and where the decision on record was about another call."""
+    if not isinstance(facts, AuthorizeFacts):
+        return rule.name, ""
+    same = recorded is None or msgspec.json.decode(recorded.facts, type=_OfCall).call == facts.call
+    return rule.name, facts.verb if same else ""
+
+
+def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], about: tuple[str, str], *, exact: bool) -> None:
+    """Keep a decision that came out otherwise; ``about`` is its rule, and the verb of a call."""
     if recorded.outcome != anew.outcome or recorded.reason != anew.reason:
-        before, after = (short(decision.reason, decision.outcome) for decision in (recorded, anew))
-        flips.append(Flip(address=recorded.address, rule=rule, recorded=before, now=after, exact=exact))
+        (before, after), (rule, verb) = (short(decision.reason, decision.outcome) for decision in (recorded, anew)), about
+        another_call = rule == AUTHORIZE.name and not verb
+        change = PolicyChange.OTHER if another_call else change_of(recorded.outcome, anew.outcome)
+        named = verb or refused_verb(recorded.outcome, anew.outcome)
+        flips.append(Flip(address=recorded.address, rule=rule, recorded=before, now=after, exact=exact, verb=named, change=change))
 
 
 class _Exact(Execution):
@@ -121,7 +148,7 @@ class _Exact(Execution):
         if body is not None:
             outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
             recorded: Decision[Any] = Decision(outcome=outcome, reason=rule.reason(body.reason), address=address)
-            note(self.flips, recorded, anew, rule.name, exact=True)
+            note(self.flips, recorded, anew, _about(rule, facts, body), exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 
@@ -152,6 +179,8 @@ def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *,
     if not replayed.equal:
         report.verdict = replayed.verdict
         return report
+    if (end := ending(stored.records)) is not None:
+        report.settled = (end.status, end.reason)
     setup = opened(stored, catalog, world.kinds)
     filled = policy if policy.lanes.profiles else with_lanes(policy, catalog.policy)
     if exact:
@@ -161,7 +190,11 @@ def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *,
     if report.frontier is not None:
         _bounded(setup, stored, filled, report)
     for addr, child in children_of(stored):
-        loaded = world.load(child)
+        try:
+            loaded = world.load(child)
+        except JournalCorrupt as damaged:  # it is named, and the others are compared
+            report.children.append(PolicyDiff(run=child, flow="", verdict=damaged.code))
+            continue
         if loaded is not None:
             before = report.frontier is None or addr < report.frontier
             report.children.append(_diff(loaded, catalog, policy, world, exact=before))

@@ -15,7 +15,7 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.ports.library import Embedder
 from ordain.ports.store import StoredRun, load_run
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
-from ordain.runtime.diff import PolicyDiff, diff
+from ordain.runtime.diff import PolicyDiff, TriedPolicy, diff
 from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
@@ -107,21 +107,23 @@ class Archive:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
 
-    async def diff(self, run: str, policy: Policy) -> PolicyDiff:
+    async def diff(self, run: str, policy: TriedPolicy) -> PolicyDiff:
         """What another policy would have decided over the run's journal and its children's; whatever is wrong with it is in the verdict."""
         services, flow = self.runtime.services, ""
         try:
-            stored = await self._load(run)
+            found = await services.store.load(await self.runtime.search.tree(run))
+
+            def load(one: str) -> StoredRun | None:
+                stored = found.get(one)
+                if isinstance(stored, JournalCorrupt):
+                    raise stored
+                return stored
+
+            stored = load(run)
+            if stored is None:
+                raise NotFound(f"there is no run {run}", code="run_not_found")
             flow = f"{stored.flow}@{stored.flow_version}"
             catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
-            below = await services.store.load(await self.runtime.search.tree(run))
-
-            def load(child: str) -> StoredRun | None:
-                found = below.get(child)
-                if isinstance(found, JournalCorrupt):
-                    raise found
-                return found
-
             return await said.having(lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said))
         except (JournalError, NotFound, ConfigurationError, ValueError):
             return PolicyDiff(run=run, flow=flow, verdict=JournalCorrupt.code)

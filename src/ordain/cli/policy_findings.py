@@ -15,7 +15,7 @@ from ordain.runtime.transcript_replay import ERASED
 COMPARED = "compared"
 
 
-class FindingKind(StrEnum):
+class PolicyFindingKind(StrEnum):
     """What ``--fail-on`` names: a call or run that is allowed more, or less; an end that is another one; a run that takes another way to an end nobody knows."""
 
     NEW_ALLOW = "new-allow"
@@ -47,7 +47,7 @@ class ReasonTold:
 class PolicyFinding:
     """One finding, in a run below ``root`` or in that itself. ``exact``: it certainly comes out so; else on the facts that were recorded."""
 
-    kind: FindingKind
+    kind: PolicyFindingKind
     run: str
     root: str
     flow: str
@@ -125,11 +125,11 @@ def _findings(one: PolicyDiff, root: str) -> Iterator[PolicyFinding]:
     for flip in one.flips:
         match flip.change:
             case PolicyChange.NEW_ALLOW:
-                yield _finding(FindingKind.NEW_ALLOW, one, root, flip)
+                yield _finding(PolicyFindingKind.NEW_ALLOW, one, root, flip)
             case PolicyChange.NEW_DENY:
-                yield _finding(FindingKind.NEW_DENY, one, root, flip)
+                yield _finding(PolicyFindingKind.NEW_DENY, one, root, flip)
             case PolicyChange.VERDICT:
-                yield _finding(FindingKind.OUTCOME, one, root, flip)
+                yield _finding(PolicyFindingKind.OUTCOME, one, root, flip)
             case PolicyChange.FEWER_TOOLS | PolicyChange.MORE_TOOLS | PolicyChange.OTHER:
                 pass
     cause = next((flip for flip in one.flips if flip.exact), None)
@@ -139,7 +139,7 @@ def _findings(one: PolicyDiff, root: str) -> Iterator[PolicyFinding]:
         yield _turned(one, root, cause)
 
 
-def _finding(kind: FindingKind, one: PolicyDiff, root: str, flip: Flip) -> PolicyFinding:
+def _finding(kind: PolicyFindingKind, one: PolicyDiff, root: str, flip: Flip) -> PolicyFinding:
     return PolicyFinding(
         kind=kind,
         run=one.run,
@@ -158,7 +158,7 @@ def _ended(one: PolicyDiff, root: str, cause: Flip | None) -> PolicyFinding:
     before, after = (ReasonTold(code=" ".join(end), words=_words(end[1])) for end in (one.settled or ("", ""), one.ended or ("", "")))
     rule, verb, address = ("", "", "") if cause is None else (cause.rule, cause.verb, cause.address)
     return PolicyFinding(
-        kind=FindingKind.OUTCOME,
+        kind=PolicyFindingKind.OUTCOME,
         run=one.run,
         root=root,
         flow=one.flow,
@@ -173,10 +173,10 @@ def _ended(one: PolicyDiff, root: str, cause: Flip | None) -> PolicyFinding:
 
 def _turned(one: PolicyDiff, root: str, cause: Flip | None) -> PolicyFinding:
     if cause is not None:
-        return _finding(FindingKind.COURSE, one, root, cause)
+        return _finding(PolicyFindingKind.COURSE, one, root, cause)
     place = ReasonTold(code="", words=f"What goes into effect {one.frontier} is made from the policy.")
     return PolicyFinding(
-        kind=FindingKind.COURSE,
+        kind=PolicyFindingKind.COURSE,
         run=one.run,
         root=root,
         flow=one.flow,

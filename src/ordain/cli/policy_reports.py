@@ -10,17 +10,17 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from ordain.cli.output import cell_text, json_text
-from ordain.cli.policy_findings import FindingKind, PolicyFinding, ReasonTold, RunFate, RunJudged
+from ordain.cli.policy_findings import PolicyFinding, PolicyFindingKind, ReasonTold, RunFate, RunJudged
 from ordain.errors import ConfigurationError
 from ordain.rules.plain_reply import cleaned
 
 SHOWN_RUNS = 50
 """Most runs that Markdown names of one group of findings; JSON and JUnit have all."""
 KINDS = {
-    FindingKind.NEW_ALLOW: "Allowed now, and was not",
-    FindingKind.NEW_DENY: "Allowed no more",
-    FindingKind.OUTCOME: "Ends otherwise",
-    FindingKind.COURSE: "Takes another way; how it ends, no journal can say",
+    PolicyFindingKind.NEW_ALLOW: "Allowed now, and was not",
+    PolicyFindingKind.NEW_DENY: "Allowed no more",
+    PolicyFindingKind.OUTCOME: "Ends otherwise",
+    PolicyFindingKind.COURSE: "Takes another way; how it ends, no journal can say",
 }
 
 
@@ -29,7 +29,7 @@ class PolicyReport:
     """Everything that was found of every run, the policy's file, and which kinds of findings fail."""
 
     policy: str
-    fails: frozenset[FindingKind]
+    fails: frozenset[PolicyFindingKind]
     runs: Sequence[RunJudged]
 
     def count(self, fate: RunFate) -> int:
@@ -65,7 +65,7 @@ class PolicyReport:
             yield f"{len(unreadable)} cannot be read, and are not judged"
 
 
-Group = tuple[FindingKind, str, str, ReasonTold, ReasonTold, bool]
+Group = tuple[PolicyFindingKind, str, str, ReasonTold, ReasonTold, bool]
 
 
 def groups(report: PolicyReport) -> Mapping[Group, list[PolicyFinding]]:
@@ -73,7 +73,7 @@ def groups(report: PolicyReport) -> Mapping[Group, list[PolicyFinding]]:
     found: dict[Group, list[PolicyFinding]] = {}
     for one in report.findings():
         found.setdefault((one.kind, one.rule, one.verb, one.before, one.after, one.exact), []).append(one)
-    order = list(FindingKind)
+    order = list(PolicyFindingKind)
     return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]))))
 
 

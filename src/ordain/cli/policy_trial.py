@@ -15,14 +15,14 @@ from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK, UNREADABLE
 from ordain.cli.options import Judging
 from ordain.cli.output import print_json, show
-from ordain.cli.policy_findings import FindingKind, RunJudged, judged
+from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
 from ordain.cli.policy_reports import KINDS, PolicyReport, as_data, check_names, groups, told, write_reports
 from ordain.cli.processes import each
 from ordain.cli.time_spans import moment_us
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError
-from ordain.runtime.diff import PolicyDiff
+from ordain.runtime.diff import PolicyDiff, TriedPolicy
 from ordain.settings import read_policy
 
 GROUPS_SHOWN = 20
@@ -62,12 +62,12 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
     return UNREADABLE if report.unreadable() else OK
 
 
-def _fails(given: Sequence[str]) -> frozenset[FindingKind]:
+def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:
     names = [name.strip() for one in given for name in one.split(",") if name.strip()]
     try:
-        return frozenset(map(FindingKind, names))
+        return frozenset(map(PolicyFindingKind, names))
     except ValueError:
-        message = f"--fail-on takes {', '.join(FindingKind)}, several with commas between them"
+        message = f"--fail-on takes {', '.join(PolicyFindingKind)}, several with commas between them"
         raise ConfigurationError(message, code="usage") from None
 
 
@@ -93,8 +93,9 @@ def compare_some(home: Path, runs: Sequence[str], policy: Policy) -> list[Policy
     """Compare these, each with all below it, whatever process this is. What is wrong with one is in its verdict."""
 
     async def compared() -> list[PolicyDiff]:
+        tried = TriedPolicy(policy)
         with open_archive(home) as archive:
-            return [await archive.diff(run, policy) for run in runs]
+            return [await archive.diff(run, tried) for run in runs]
 
     return asyncio.run(compared())
 

@@ -133,6 +133,11 @@ class _Exact(Execution):
         self.flips: list[Flip] = []
         self.asked: set[str] = set()
 
+    @property
+    def as_recorded(self) -> bool:
+        """Whether every decision on record was made again, and none came out otherwise."""
+        return not self.flips and not self._recorded
+
     def _recovered(self, call: VerbCall) -> Recovering:
         decide = super()._recovered(call)
         while (body := self._recorded.get(f"{self.effect}/{RECOVER.name}#{self._counts.get(RECOVER.name, 0)}")) is not None:
@@ -152,9 +157,26 @@ class _Exact(Execution):
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
 
 
+class TriedPolicy:
+    """A policy that many runs are compared with; the catalogs that they pinned are compiled with it once."""
+
+    def __init__(self, policy: Policy) -> None:
+        """One that names no model profiles keeps those of each run's own."""
+        self._policy = policy
+        self._compiled: dict[str, Catalog] = {}
+
+    def under(self, pinned: Catalog) -> Catalog:
+        """The pinned catalog with this policy instead of its own."""
+        known = self._compiled.get(pinned.digest)
+        if known is None:
+            filled = self._policy if self._policy.lanes.profiles else with_lanes(self._policy, pinned.policy)
+            known = self._compiled[pinned.digest] = pinned.changed(policy=filled)
+        return known
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _World:
-    """What a comparison needs beside run and policy: the kinds, the children's journals, the sessions' transcripts."""
+    """What a comparison needs beside run and catalogs: the kinds, the children's journals, the sessions' transcripts."""
 
     kinds: Kinds
     load: Callable[[str], StoredRun | None]
@@ -164,31 +186,28 @@ class _World:
 def diff(
     stored: StoredRun,
     catalog: Catalog,
-    policy: Policy,
+    policy: Policy | TriedPolicy,
     kinds: Kinds,
     load: Callable[[str], StoredRun | None],
     transcript: TranscriptReader | None = None,
 ) -> PolicyDiff:
     """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
-    return _diff(stored, catalog, policy, _World(kinds=kinds, load=load, transcript=transcript), exact=True)
+    tried = policy if isinstance(policy, TriedPolicy) else TriedPolicy(policy)
+    return _diff(stored, catalog, tried.under(catalog), _World(kinds=kinds, load=load, transcript=transcript), exact=True)
 
 
-def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *, exact: bool) -> PolicyDiff:
+def _diff(stored: StoredRun, catalog: Catalog, other: Catalog, world: _World, *, exact: bool) -> PolicyDiff:
+    """Where all comes out as recorded under the other policy, that is shown; only what does not is held to its own policy, too, before it is told."""
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
-    replayed = replay(stored, catalog, world.kinds, world.transcript)
-    if not replayed.equal:
-        report.verdict = replayed.verdict
-        return report
-    if (end := ending(stored.records)) is not None:
-        report.settled = (end.status, end.reason)
-    setup = opened(stored, catalog, world.kinds)
-    filled = policy if policy.lanes.profiles else with_lanes(policy, catalog.policy)
-    if exact:
-        _exact(setup, stored, filled, report)
-    else:
-        report.frontier = -1
-    if report.frontier is not None:
-        _bounded(setup, stored, filled, report)
+    same = exact and _exact(stored, (catalog, other), world, report)
+    if not same:
+        replayed = replay(stored, catalog, world.kinds, world.transcript)
+        if not replayed.equal:
+            return PolicyDiff(run=report.run, flow=report.flow, verdict=replayed.verdict)
+        if not exact:
+            report.settled, report.frontier = _settled(stored), -1
+        if report.frontier is not None:
+            _bounded(opened(stored, catalog, world.kinds), stored, other.policy, report)
     for addr, child in children_of(stored):
         try:
             loaded = world.load(child)
@@ -197,8 +216,13 @@ def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *,
             continue
         if loaded is not None:
             before = report.frontier is None or addr < report.frontier
-            report.children.append(_diff(loaded, catalog, policy, world, exact=before))
+            report.children.append(_diff(loaded, catalog, other, world, exact=before))
     return report
+
+
+def _settled(stored: StoredRun) -> tuple[str, str] | None:
+    end = ending(stored.records)
+    return None if end is None else (end.status, end.reason)
 
 
 def with_lanes(policy: Policy, pinned: Policy) -> Policy:
@@ -206,11 +230,16 @@ def with_lanes(policy: Policy, pinned: Policy) -> Policy:
     return policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": pinned.lanes.profiles})})
 
 
-def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
-    other = replace(setup, catalog=setup.catalog.changed(policy=policy))
-    state = other.state(stored.records[0].at)
-    execution = _Exact(other, stored.records, beyond := NothingBeyond(), state)
-    match flow_outcome(other, execution, beyond):
+def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, report: PolicyDiff) -> bool:
+    """The exact pass; whether everything came out as recorded, to the end: no decision is another one or missing, and so is no effect."""
+    pinned, other = catalogs
+    try:
+        setup = replace(opened(stored, pinned, world.kinds), catalog=other)
+        execution = _Exact(setup, stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at))
+    except Exception:  # as in a replay, which is to say what is wrong with the record: nothing was compared
+        return False
+    report.settled = _settled(stored)
+    match flow_outcome(setup, execution, beyond):
         case FlowEnd(settlement=settlement):
             report.ended = (settlement.status, settlement.reason)
             if not execution.exhausted:
@@ -221,8 +250,9 @@ def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDif
             report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
     report.flips += execution.flips
     report.asked |= execution.asked
-    if not any(record.kind is RecordKind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
+    if report.settled is None and report.ended is None and execution.exhausted:
         report.frontier = None
+    return report.frontier is None and report.ended is not None and report.ended == report.settled and execution.as_recorded
 
 
 def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:

@@ -22,7 +22,7 @@ from ordain.store.folder import FILE
 from tests.e2e.proposals import EXAMPLES, add, ask, case, finish
 from tests.shapes.stored_journal import journal_of
 
-SCRIPT = {
+SCRIPT: dict[str, Any] = {
     "verbs": {"extract_facts": [{"facts": [], "method": "analysed"}]},
     "cases": [case("sum", add("6 * 7"), finish("It is 42.")), case("talk", finish("Hello."))],
 }
@@ -159,7 +159,7 @@ def test_only_runs_of_the_span_are_judged(home: Path, trial: Trial, tmp_path: Pa
     """Spans lie back from now, dates are in UTC; what began at the later bound is left out."""
     plan(home, "sum")
     same, tomorrow = policy(tmp_path, "same"), (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
-    counts = []
+    counts: list[str] = []
     for bounds in (("--since", "1d"), ("--until", "1h"), ("--since", tomorrow), ("--until", tomorrow), ("--since", "2w", "--until", "1d")):
         code, said, _ = trial(*bounds, "--policy", same)
         assert code == OK
@@ -204,10 +204,10 @@ def test_the_worked_ci_files_do_what_they_say(
     (work := tmp_path / "work").mkdir()
     policy(work, "policy", NARROW)
     monkeypatch.chdir(work)
-    found = yaml.safe_load((EXAMPLES / "policy-ci" / name).read_text(encoding="utf-8"))
+    read: Any = yaml.safe_load((EXAMPLES / "policy-ci" / name).read_text(encoding="utf-8"))
     for key in job:
-        found = found[key]
-    steps = [step.get("run", "") if isinstance(step, dict) else step for step in found]
+        read = read[key]
+    steps = [str(step["run"] if "run" in step else step) for step in read]
     (command,) = [step for step in steps if "ordain replay" in step]
     arguments = shlex.split(command.replace("$ORDAIN_BACKUP", str(tmp_path / "latest.db")))
     assert arguments[0] == "ordain"

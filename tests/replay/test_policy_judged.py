@@ -10,21 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.cli.policy_findings import FindingKind, RunFate, judged
-from ordain.contracts.approvals import MayAsk, Tier
+from ordain.cli.policy_findings import PolicyFindingKind, RunFate, judged
 from ordain.contracts.policy import Policy
 from ordain.flows.shipped import shipped_kinds
 from ordain.ports.store import StoredRun
-from ordain.rules.authorize import Allow, AuthorizeOutcome, Deny, NeedsApproval
-from ordain.rules.entry import Entered
-from ordain.rules.scope import Scope, ScopeRefused
 from ordain.runtime.diff import PolicyDiff, diff
-from ordain.runtime.policy_changes import PolicyChange, change_of
+from ordain.runtime.policy_changes import PolicyChange
 from tests.replay.golden_file import GOLDEN, GoldenJournal, read, read_talk
 from tests.replay.test_policy_diff import compare
 
 NAMES = sorted(file.stem for file in (GOLDEN / "v1").glob("*.json") if not file.stem.endswith(".child"))
-ALLOW, ASK, DENY = Allow("c"), NeedsApproval("c", Tier.WRITE, MayAsk.PEOPLE), Deny()
 
 
 @cache
@@ -65,7 +60,7 @@ def test_a_narrowing_never_allows_anything(name: str, denied: list[str], cap: in
     """Whatever verbs a policy denies besides, and however little depth it leaves: no call and no run is newly allowed."""
     report = narrowed(name, denied, cap)
     assert PolicyChange.NEW_ALLOW not in set(changes(report))
-    assert FindingKind.NEW_ALLOW not in {found.kind for found in judged(report).findings}
+    assert PolicyFindingKind.NEW_ALLOW not in {found.kind for found in judged(report).findings}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,16 +83,16 @@ def test_a_denied_verb_is_denied_by_both_doors_and_ends_the_run() -> None:
     told = judged(compare("three_tools", verbs={"default": {"deny": ["math.*"]}}))
     assert told.fate is RunFate.OUTCOME
     found = {(one.kind, one.rule, one.verb, one.after.code) for one in told.findings}
-    assert (FindingKind.NEW_DENY, "scope", "math.evaluate", "scope.inactive_verb") in found
-    assert (FindingKind.NEW_DENY, "authorize", "math.evaluate", "authorize.inactive") in found
-    assert (FindingKind.OUTCOME, "scope", "math.evaluate", "failed inactive_verb:math.evaluate") in found
-    assert all(one.before.words or one.kind is FindingKind.OUTCOME for one in told.findings)
+    assert (PolicyFindingKind.NEW_DENY, "scope", "math.evaluate", "scope.inactive_verb") in found
+    assert (PolicyFindingKind.NEW_DENY, "authorize", "math.evaluate", "authorize.inactive") in found
+    assert (PolicyFindingKind.OUTCOME, "scope", "math.evaluate", "failed inactive_verb:math.evaluate") in found
+    assert all(one.before.words or one.kind is PolicyFindingKind.OUTCOME for one in told.findings)
 
 
 def test_another_prompt_is_another_course_and_no_other_end() -> None:
     """A limit that models are told of takes the run another way, and nobody claims to know its end."""
     told = judged(compare("three_tools", limits={"max_steps": 7}))
-    assert (told.fate, {found.kind for found in told.findings}) == (RunFate.COURSE, {FindingKind.COURSE})
+    assert (told.fate, {found.kind for found in told.findings}) == (RunFate.COURSE, {PolicyFindingKind.COURSE})
 
 
 def test_what_happens_below_a_run_is_part_of_its_fate() -> None:
@@ -107,7 +102,7 @@ def test_what_happens_below_a_run_is_part_of_its_fate() -> None:
     told = judged(report)
     assert (told.fate, [(one.kind, one.run) for one in told.findings]) == (
         RunFate.COURSE,
-        [(FindingKind.OUTCOME, report.children[0].run)],
+        [(PolicyFindingKind.OUTCOME, report.children[0].run)],
     )
 
 
@@ -119,26 +114,12 @@ def test_a_run_below_that_cannot_be_read_is_named() -> None:
     assert (told.fate, told.unreadable) == (RunFate.UNCHANGED, ((report.children[0].run, "journal_corrupt"),))
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "change"),
-    [
-        (DENY, ALLOW, PolicyChange.NEW_ALLOW),
-        (DENY, ASK, PolicyChange.NEW_ALLOW),
-        (ASK, ALLOW, PolicyChange.NEW_ALLOW),
-        (ALLOW, ASK, PolicyChange.NEW_DENY),
-        (ALLOW, DENY, PolicyChange.NEW_DENY),
-        (ASK, DENY, PolicyChange.NEW_DENY),
-        (DENY, Deny("other"), PolicyChange.OTHER),
-    ],
-)
-def test_a_yes_stands_between_no_and_allowed(before: AuthorizeOutcome, after: AuthorizeOutcome, change: PolicyChange) -> None:
-    """A call that needs a yes is less than one that is allowed and more than one that is denied."""
-    assert change_of(before, after) is change
-
-
-def test_tool_lists_are_longer_or_shorter() -> None:
-    """Fewer tools are told apart from others: what is offered besides is never taken for less."""
-    assert change_of(Scope(("a", "b")), Scope(("a",))) is PolicyChange.FEWER_TOOLS
-    assert change_of(Scope(("a",)), Scope(("b",))) is PolicyChange.MORE_TOOLS
-    assert change_of(Entered(verb="v", tools=("a", "b")), Entered(verb="v", tools=("b", "a"))) is PolicyChange.OTHER
-    assert change_of(ScopeRefused("a", "c"), Scope(("a",))) is PolicyChange.NEW_ALLOW
+def test_an_unsound_record_is_named_whatever_its_policy_says() -> None:
+    """A decision on record that its own policy does not come to is no finding of the other policy: the run is not compared."""
+    golden_run, below = golden("three_tools")
+    catalog = golden_run.compiled()
+    stricter = catalog.changed(policy=catalog.policy.model_copy(update={"step": catalog.policy.step.model_copy(update={"max_bytes": 64})}))
+    catalog.__dict__["policy"] = stricter.policy  # as if it had run under another one than it says
+    report = diff(golden_run.run, catalog, stricter.policy.model_copy(update={"version": 1}), shipped_kinds(), below.get)
+    assert report.verdict != "compared"
+    assert judged(report).fate is RunFate.UNREADABLE

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench.served import Served
 from ordain import Ordain
@@ -141,7 +141,7 @@ class Asking(threading.Thread):
 
     def __init__(self, url: str) -> None:
         super().__init__(daemon=True)
-        self._http = httpx.Client(base_url=url, timeout=120, trust_env=False)
+        self._http = httpx2.Client(base_url=url, timeout=120, trust_env=False)
         self.took: list[float] = []
         self.ended = False
 
@@ -153,10 +153,10 @@ class Asking(threading.Thread):
             time.sleep(ASKED_EVERY_S)
 
 
-def while_asking(url: str, work: Callable[[httpx.Client], Any]) -> dict[str, float]:
+def while_asking(url: str, work: Callable[[httpx2.Client], Any]) -> dict[str, float]:
     """``/health`` while the work goes on."""
     asking = Asking(url)
-    with httpx.Client(base_url=url, timeout=600, trust_env=False) as http:
+    with httpx2.Client(base_url=url, timeout=600, trust_env=False) as http:
         asking.start()
         time.sleep(0.1)
         began = time.perf_counter()
@@ -175,11 +175,11 @@ def while_asking(url: str, work: Callable[[httpx.Client], Any]) -> dict[str, flo
     }
 
 
-def swept(home: Path) -> Callable[[httpx.Client], None]:
+def swept(home: Path) -> Callable[[httpx2.Client], None]:
     """Wait until the server has written that it swept, or for four seconds where there is nothing to sweep."""
     at = (home / "log").stat().st_size
 
-    def waiting(_: httpx.Client) -> None:
+    def waiting(_: httpx2.Client) -> None:
         end, quiet = time.monotonic() + 1200, time.monotonic() + 4
         while time.monotonic() < end:
             said = (home / "log").read_bytes()[at:]
@@ -201,8 +201,8 @@ def _unswept(home: Path) -> int:
     return int(opening is not None and opening.body is not None)
 
 
-def asked(address: str, **query: Any) -> Callable[[httpx.Client], None]:
-    def ask(http: httpx.Client) -> None:
+def asked(address: str, **query: Any) -> Callable[[httpx2.Client], None]:
+    def ask(http: httpx2.Client) -> None:
         http.get(address, params=query).raise_for_status()
 
     return ask
@@ -213,11 +213,11 @@ def measured(home: Path, script: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     url = ""
 
-    def show(name: str, work: Callable[[httpx.Client], Any]) -> None:
+    def show(name: str, work: Callable[[httpx2.Client], Any]) -> None:
         found[name] = while_asking(url, work)
         print(f"{name:34} {json.dumps(found[name])}", flush=True)
 
-    def erase(http: httpx.Client) -> None:
+    def erase(http: httpx2.Client) -> None:
         answer = http.post(f"/runs/{found_run}/erase", json={"why": "bench"})
         answer.raise_for_status()
 

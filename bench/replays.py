@@ -8,13 +8,17 @@ import resource
 import sys
 import time
 from collections.abc import Awaitable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ordain.app import shipped_kinds
+from ordain.cli.policy_findings import RunFate
+from ordain.cli.policy_trial import judge_some
 from ordain.cli.processes import cores, each
 from ordain.cli.replay import replay_some
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.policy import Policy
 from ordain.journal.records import SETTLED, RecordKind
 from ordain.runtime.replay import replay
 from ordain.runtime.services import Catalogs
@@ -63,6 +67,15 @@ def _shared(home: Path, runs: list[str]) -> dict[str, float]:
     return {"jobs": cores(), "turns_per_s": len(runs) / (time.perf_counter() - began)}
 
 
+def _judged(home: Path, runs: list[str]) -> dict[str, float]:
+    """As ``ordain replay --policy FILE --fail-on …`` judges them by a policy under which nothing changes: all of each is compared."""
+    pinned, began = Policy(version=1), time.perf_counter()
+    found = list(each(partial(judge_some, policy=pinned), home, runs, cores()))
+    if not all(one.fate is RunFate.UNCHANGED for one in found):
+        raise AssertionError("a run is judged otherwise by the policy that it ran under")
+    return {"jobs": cores(), "turns_per_s": len(runs) / (time.perf_counter() - began)}
+
+
 async def _awaited(asked: Awaitable[T]) -> T:
     return await asked
 
@@ -80,7 +93,14 @@ def _main(home: Path, count: int) -> dict[str, Any]:
     rounds = [_one_round(store, catalogs, runs) for _ in range(ROUNDS)]
     store.close()
     shared = [_shared(home, runs * SHARED) for _ in range(ROUNDS)]
-    return {"runs": len(runs), "rounds": rounds, "shared": shared, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    judged = [_judged(home, runs * SHARED) for _ in range(ROUNDS)]
+    return {
+        "runs": len(runs),
+        "rounds": rounds,
+        "shared": shared,
+        "judged": judged,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
 
 
 if __name__ == "__main__":

@@ -258,11 +258,11 @@ def _notes(figures: Figures) -> str:
     kept = "; ".join(f"{NAMES[system]}: {what}" for system, what in KEEPS.items())
     in_process = median(_ratios(figures, "scripted", 64, ("ordain", "floor"), _cpu_ms))
     return (
-        f"What each keeps of a turn: {kept}. The floor asks with `httpx` and writes one row per step with `synchronous=FULL`. LangGraph is its "
+        f"What each keeps of a turn: {kept}. The floor asks with `httpx2` and writes one row per step with `synchronous=FULL`. LangGraph is its "
         "prebuilt agent and asynchronous SQLite saver, with `synchronous=FULL`; over HTTP its model is the `openai` client, since LangChain's "
         "own wrapper is not among the pinned packages. The Agents SDK runs without session and tracing, Pydantic AI without a durable engine: "
         "their figures are what a turn costs before anything is kept.\n\n"
-        "Read the ratios to the floor with care. Over HTTP they compare two clients as well: Ordain does not ask through `httpx`'s client "
+        "Read the ratios to the floor with care. Over HTTP they compare two clients as well: Ordain does not ask through `httpx2`'s client "
         "(`src/ordain/models/exchange.py` says why), and its steps at many concurrent turns share commits, where the floor's and LangGraph's do "
         f"not. A ratio below 1 there does not mean that durability costs nothing: in process, without any client, a turn takes {in_process:.1f} "
         "times the floor's CPU at 64 concurrent."

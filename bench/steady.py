@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench.housekeeping import SCRIPT
 from bench.served import Served
@@ -28,7 +28,7 @@ SESSIONS = 200
 
 async def loaded(url: str, until: float, pace: float, done: dict[str, int]) -> None:
     """Plans and messages, one after the other, so many a second together."""
-    async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
+    async with httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
         number, going = 0, set[asyncio.Task[None]]()
 
         async def one(n: int) -> None:

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 from websockets.asyncio.client import connect
 
 from bench.served import Served
@@ -35,7 +35,7 @@ async def idle(served: Served, seconds: float) -> float:
     return (served.cpu_s() - cpu) / (time.monotonic() - began)
 
 
-async def say(client: httpx.AsyncClient) -> None:
+async def say(client: httpx2.AsyncClient) -> None:
     message = {"sessionId": SESSION, "userId": "bench", "message": {"text": "hello"}}
     (await client.post("/messages", json=message)).raise_for_status()
 
@@ -46,22 +46,22 @@ async def _listen(lines: Any, heard: asyncio.Semaphore) -> None:
             heard.release()
 
 
-async def over_sse(stack: AsyncExitStack, client: httpx.AsyncClient, after: int, heard: asyncio.Semaphore) -> asyncio.Task[None]:
+async def over_sse(stack: AsyncExitStack, client: httpx2.AsyncClient, after: int, heard: asyncio.Semaphore) -> asyncio.Task[None]:
     stream = client.stream("GET", f"/sessions/{SESSION}/events", params={"after": after})
     response = await stack.enter_async_context(stream)
     return asyncio.ensure_future(_listen(response.aiter_lines(), heard))
 
 
-async def over_socket(stack: AsyncExitStack, client: httpx.AsyncClient, after: int, heard: asyncio.Semaphore) -> asyncio.Task[None]:
+async def over_socket(stack: AsyncExitStack, client: httpx2.AsyncClient, after: int, heard: asyncio.Semaphore) -> asyncio.Task[None]:
     url = str(client.base_url).replace("http", "ws", 1).rstrip("/")
     socket = await stack.enter_async_context(connect(f"{url}/ws?session={SESSION}&after={after}", proxy=None))
     return asyncio.ensure_future(_listen(socket, heard))
 
 
-Way = Callable[[AsyncExitStack, httpx.AsyncClient, int, asyncio.Semaphore], Awaitable[asyncio.Task[None]]]
+Way = Callable[[AsyncExitStack, httpx2.AsyncClient, int, asyncio.Semaphore], Awaitable[asyncio.Task[None]]]
 
 
-async def measured(served: Served, client: httpx.AsyncClient, way: Way, streams: int, seconds: float) -> dict[str, float]:
+async def measured(served: Served, client: httpx2.AsyncClient, way: Way, streams: int, seconds: float) -> dict[str, float]:
     """Idle share with so many streams, and CPU per turn that all of them hear. Memory counts what the process grew by, so first come, first shown."""
     head = (await client.get(f"/sessions/{SESSION}")).json()["head"]
     heard, before_mb = asyncio.Semaphore(0), served.memory()["rss_mb"]
@@ -82,8 +82,8 @@ async def measured(served: Served, client: httpx.AsyncClient, way: Way, streams:
 
 
 async def figures(served: Served, streams: int, seconds: float) -> dict[str, Any]:
-    limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=served.url, timeout=60, trust_env=False, limits=limits) as client:
+    limits = httpx2.Limits(max_connections=None)
+    async with httpx2.AsyncClient(base_url=served.url, timeout=60, trust_env=False, limits=limits) as client:
         await say(client)
         return {
             "streams": streams,

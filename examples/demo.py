@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-import httpx
+import httpx2
 
 EXAMPLES = Path(__file__).resolve().parent
 REQUEST = EXAMPLES / "extract_facts.json"
@@ -51,13 +51,13 @@ def clean_environment(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def serving(home: Path, environment: dict[str, str]) -> Iterator[httpx.Client]:
+def serving(home: Path, environment: dict[str, str]) -> Iterator[httpx2.Client]:
     """`ordain serve` on a free port, as a process of its own."""
     command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
     log = home / "serve.log"
     with log.open("wb") as errors, subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors) as process:  # noqa: S603 - our own command
         try:
-            yield httpx.Client(base_url=address(home, process, log), timeout=PATIENCE_S, trust_env=False)
+            yield httpx2.Client(base_url=address(home, process, log), timeout=PATIENCE_S, trust_env=False)
         finally:
             process.terminate()
             process.wait(PATIENCE_S)
@@ -74,7 +74,7 @@ def address(home: Path, process: subprocess.Popen[bytes], log: Path) -> str:
     return json.loads(note.read_text(encoding="utf-8"))["url"]
 
 
-def get(http: httpx.Client, path: str) -> Any:
+def get(http: httpx2.Client, path: str) -> Any:
     response = http.get(path)
     if not response.is_success:
         fail(f"GET {path} answered {response.status_code}: {response.text}")
@@ -169,7 +169,7 @@ def work_together(home: Path, environment: dict[str, str]) -> None:
     replay_equal("together", home, environment)
 
 
-def answered(http: httpx.Client, path: str, body: dict[str, Any]) -> None:
+def answered(http: httpx2.Client, path: str, body: dict[str, Any]) -> None:
     posted = http.post(path, json=body)
     if not posted.is_success:
         fail(f"POST {path} answered {posted.status_code}: {posted.text}")
@@ -195,7 +195,7 @@ def wait_for_a_yes(home: Path, environment: dict[str, str]) -> str:
     return f".venv/bin/ordain approvals approve {found['approval_id']} --digest {found['digest']} --data-dir {home}"
 
 
-def say(http: httpx.Client, text: str, *, wait: bool = True, **hints: Any) -> dict[str, Any]:
+def say(http: httpx2.Client, text: str, *, wait: bool = True, **hints: Any) -> dict[str, Any]:
     """Say something in session `demo`; the answer, or where the message stands if nobody waits for it."""
     print(f"you: {text}\n")
     message = {"sessionId": "demo", "userId": "you", "message": {"text": text}, "context": {"routingHints": hints}}
@@ -205,7 +205,7 @@ def say(http: httpx.Client, text: str, *, wait: bool = True, **hints: Any) -> di
     return posted.json()
 
 
-def until_done(http: httpx.Client, verb: str) -> None:
+def until_done(http: httpx2.Client, verb: str) -> None:
     """Read the session's live stream until the header of finished work names the verb."""
     with http.stream("GET", "/sessions/demo/events") as stream:
         for line in stream.iter_lines():
@@ -213,7 +213,7 @@ def until_done(http: httpx.Client, verb: str) -> None:
                 return
 
 
-def replied(http: httpx.Client, answer: dict[str, Any], *, ok: bool = True) -> None:
+def replied(http: httpx2.Client, answer: dict[str, Any], *, ok: bool = True) -> None:
     """Show a reply; its header is the run's own, byte for byte."""
     reply = answer["reply"]
     if reply is None or reply["ok"] is not ok:

@@ -88,7 +88,7 @@ def rendered(figures: Figures) -> str:
         "",
         "CPU ms per call",
         "wall ms",
-        "times bare httpx",
+        "times bare httpx2",
         "CPU ms above the bare call, or the library where there is one",
         "at most",
         "met",

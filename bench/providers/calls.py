@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 from anthropic import AsyncAnthropic
 from google.genai.client import Client
 from google.genai.types import GenerateContentConfig, HttpOptions
@@ -81,8 +81,8 @@ def text_of(name: str, value: dict[str, Any]) -> str:
             return value["candidates"][0]["content"]["parts"][0]["text"]
 
 
-def bare(name: str, url: str, client: httpx.AsyncClient) -> Call:
-    """One POST with httpx, its answer parsed."""
+def bare(name: str, url: str, client: httpx2.AsyncClient) -> Call:
+    """One POST with httpx2, its answer parsed."""
     path, body = raw_body(name)
 
     async def call() -> str:
@@ -165,7 +165,7 @@ async def run(name: str, url: str, home: Path, stack: AsyncExitStack) -> Call:
 async def opened(name: str, url: str, home: Path) -> AsyncIterator[dict[str, Call]]:
     """Every way of one wire, warm."""
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(httpx.AsyncClient(timeout=60))
+        client = await stack.enter_async_context(httpx2.AsyncClient(timeout=60))
         ways: dict[str, Call | None] = {
             "bare": bare(name, url, client),
             "library": library(name, url, stack),

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench import work
 from bench.ready import Ready
@@ -31,7 +31,7 @@ async def _scripted(messages: list[dict[str, Any]]) -> dict[str, Any]:
     return {"role": "assistant", "content": work.THOUGHTS[index], "tool_calls": calls}
 
 
-def _over_http(client: httpx.AsyncClient, url: str) -> Ask:
+def _over_http(client: httpx2.AsyncClient, url: str) -> Ask:
     async def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
         answer = await client.post(f"{url}/chat/completions", json={"model": work.MODEL, "messages": messages, "tools": _TOOLS})
         return answer.json()["choices"][0]["message"]
@@ -47,8 +47,8 @@ async def opened(home: Path, url: str | None) -> AsyncIterator[Ready]:
     db.execute("PRAGMA synchronous=FULL")
     db.execute("CREATE TABLE IF NOT EXISTS steps(turn INTEGER, step INTEGER, body TEXT, PRIMARY KEY (turn, step))")
     turns = count()
-    limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
-    async with httpx.AsyncClient(limits=limits, timeout=60) as client:
+    limits = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
+    async with httpx2.AsyncClient(limits=limits, timeout=60) as client:
         ask = _scripted if url is None else _over_http(client, url)
 
         async def turn() -> str:

@@ -305,6 +305,17 @@ def test_preferences_are_of_their_types(server: Server) -> None:
     assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, "/preferences/style")
 
 
+@pytest.mark.parametrize("name", ["council", "self_critique"])
+def test_an_experiment_is_asked_for_with_a_truth_value(server: Server, name: str) -> None:
+    """FUT-04 "on the same contract": what is no truth value is refused by name as any other preference is, and never taken for false."""
+    for value in ("yes", "true", 1, None, {"on": True}, [True]):
+        refused = server.http.post("/plan/react", json=ask("simple", preferences={name: value}))
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+        assert refused.json()["errors"][0]["place"] == f"/preferences/{name}"
+        assert f"preferences.{name}" in refused.json()["detail"]
+    assert given(server, server.plan(ask("simple", preferences={name: False}))["run_id"])["preferences"][name] is False
+
+
 @pytest.mark.parametrize("style", ["warm", "technical", "neutral"])
 def test_style_is_a_hint(server: Server, style: str) -> None:
     """PLN-16 "`preferences{style: warm|technical|neutral": each style is accepted.

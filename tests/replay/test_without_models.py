@@ -13,7 +13,7 @@ import sys
 
 class Unimportable:
     def find_spec(self, name, path=None, target=None):
-        banned = ("ordain.models", "ordain.verbs", "ordain.server", "ordain.app", "ordain.engines", "httpx", "httpcore", "uvicorn", "fastapi")
+        banned = ("ordain.models", "ordain.verbs", "ordain.server", "ordain.app", "ordain.engines", "httpx2", "httpcore2", "uvicorn", "fastapi")
         if name.startswith(banned):
             raise ImportError(f"{name} must not be needed")
 

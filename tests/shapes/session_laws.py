@@ -134,7 +134,7 @@ def _consequences(rows: Rows, session: tuple[Any, ...]) -> Iterator[str]:
             yield f"{where} opened {dict(opened)}"
         if attached in ("filler", "answer_to_pending") and (opened["turn"] or opened["status"]):
             yield f"{where} opened {dict(opened)}"
-        if attached == "filler" and run and reason != "attach.chosen":  # whoever chose is told that there was nothing left to do
+        if attached == "filler" and run and reason not in ("attach.chosen", "attach.halted"):  # whoever chose, or said stop, is told of it
             yield f"{where} is served by {run}"
         if attached not in ("filler", "answer_to_pending") and not rows("SELECT 1 FROM runs WHERE id = ?", run):
             yield f"{where} is served by no run"

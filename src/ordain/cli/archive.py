@@ -15,7 +15,7 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.ports.library import Embedder
 from ordain.ports.store import StoredRun, load_run
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed
-from ordain.runtime.diff import PolicyDiff, diff
+from ordain.runtime.diff import PolicyDiff, TriedPolicy, diff
 from ordain.runtime.door import Runtime
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
@@ -107,24 +107,26 @@ class Archive:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return stored
 
-    async def diff(self, run: str, policy: Policy) -> PolicyDiff:
-        """What another policy would have decided over the run's journal and its children's.
+    async def diff(self, run: str, policy: TriedPolicy) -> PolicyDiff:
+        """What another policy would have decided over the run's journal and its children's; whatever is wrong with it is in the verdict."""
+        services, flow = self.runtime.services, ""
+        try:
+            found = await services.store.load(await self.runtime.search.tree(run))
 
-        Raises:
-            NotFound: no such run.
-            JournalCorrupt: the catalog it began under is not stored.
-        """
-        stored, services = await self._load(run), self.runtime.services
-        catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
-        below = await services.store.load(await self.runtime.search.tree(run))
+            def load(one: str) -> StoredRun | None:
+                stored = found.get(one)
+                if isinstance(stored, JournalCorrupt):
+                    raise stored
+                return stored
 
-        def load(child: str) -> StoredRun | None:
-            found = below.get(child)
-            if isinstance(found, JournalCorrupt):
-                raise found
-            return found
-
-        return await said.having(lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said))
+            stored = load(run)
+            if stored is None:
+                raise NotFound(f"there is no run {run}", code="run_not_found")
+            flow = f"{stored.flow}@{stored.flow_version}"
+            catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
+            return await said.having(lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said))
+        except (JournalError, NotFound, ConfigurationError, ValueError):
+            return PolicyDiff(run=run, flow=flow, verdict=JournalCorrupt.code)
 
     async def tree(self, run: str) -> Sequence[str]:
         """The run and everything that descends from it, oldest first.
@@ -137,9 +139,9 @@ class Archive:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return found
 
-    async def runs(self, *, roots_only: bool = False) -> Sequence[str]:
-        """Every run, or every run without a parent, oldest first."""
-        return await self.runtime.search.every_run(roots_only=roots_only)
+    async def runs(self, *, roots_only: bool = False, since: int | None = None, until: int | None = None) -> Sequence[str]:
+        """Every run, or every run without a parent, oldest first; of those that began at ``since`` or later and before ``until``, in microseconds since 1970."""
+        return await self.runtime.search.every_run(roots_only=roots_only, since=since, until=until)
 
     async def answers(self, run: str, wording: Wording) -> AnswersRead:
         """What another wording would make of the answers in a run; whatever is wrong with it is in the verdict.

@@ -135,6 +135,24 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
     return _say(facts, [*_told(done, verified), *verified.lines()], verified, as_json=as_json)
 
 
+@contextmanager
+def unpacked(file: Path) -> Generator[Path]:
+    """The rows of a backup in a folder of their own, to be read until it is gone. What is damaged there, whoever reads it finds.
+
+    Raises:
+        ConfigurationError: FILE is no backup that this build can take (``store.restoring``).
+        JournalCorrupt: it is no sound database.
+    """
+    _check_alone(file)
+    with _workshop(Path(tempfile.gettempdir())) as workshop:
+        os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        try:
+            restore(file, workshop / FILE, keep_tokens=False, by=f"local:{person()}"[:100], at=SystemClock().now())
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{file} is not read: {error.message}", code=error.code) from error
+        yield workshop
+
+
 def _told(done: Restored, verified: Verified) -> Generator[str]:
     yield f"restored: {_counted(verified)}; {done.rows} rows, copied into tables made here"
     if done.version < VERSION:

@@ -21,9 +21,21 @@ from ordain.cli.commands_verbs import verbs
 from ordain.cli.commands_wording import wording as phrases
 from ordain.cli.commands_workflows import workflows
 from ordain.cli.exit_codes import USAGE
-from ordain.cli.options import ANEW, DEFAULTS, ONE_RUN, CommonOptions, Everything, Talking, VerboseOption, WhyOption, WorkspaceOption
+from ordain.cli.options import (
+    ANEW,
+    DEFAULTS,
+    NO_JUDGING,
+    ONE_RUN,
+    CommonOptions,
+    Everything,
+    Judging,
+    Talking,
+    VerboseOption,
+    WhyOption,
+    WorkspaceOption,
+)
 
-EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now."
+EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now, 4 done but for runs that cannot be read."
 
 
 tree = App(
@@ -112,12 +124,14 @@ def replay(
     policy: Annotated[Path | None, Parameter(help="Compare with the decisions that this policy would make.")] = None,
     wording: Annotated[Path | None, Parameter(help="Compare with how messages would be read with the phrases of this folder.")] = None,
     everything: Everything = ONE_RUN,
+    judging: Judging = NO_JUDGING,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Run again from the journal, without model, verb or network, and report whatever is not as recorded."""
     from ordain.cli.replay import Compared, replay_runs  # lazy: storage and flows
 
-    return replay_runs(options.data_dir, run, Compared(policy=policy, wording=wording), everything, as_json=options.as_json)
+    compared = Compared(policy=policy, wording=wording, judging=judging)
+    return replay_runs(options.data_dir, run, compared, everything, as_json=options.as_json)
 
 
 @tree.command

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from ordain.cli.places import ServerNote, read_note
 from ordain.cli.proven import ProvenTransport
@@ -31,7 +31,7 @@ class Connection:
     ``as_user`` are the headers by which a request says that the user whose data folder it is asks: who decides an approval is known by name.
     """
 
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     embedded: bool
     as_user: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
@@ -46,7 +46,7 @@ class Connection:
         given = {"Content-Type": "application/json"} if content is not None else {}
         try:
             response = await self.http.request(method, path, content=content, headers={**given, **(headers or {})}, **options)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
         if response.is_success:
             return response.json()
@@ -68,15 +68,15 @@ class Connection:
                         case "progress":
                             progress(one)
                         case "refused":
-                            raise refusal(httpx.Response(one["problem"]["status"], json=one["problem"]))
+                            raise refusal(httpx2.Response(one["problem"]["status"], json=one["problem"]))
                         case _:
                             return one
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
         raise Transient("the server went away before it was done", code="server_gone")
 
 
-def refusal(response: httpx.Response) -> OrdainError:
+def refusal(response: httpx2.Response) -> OrdainError:
     """A problem as the error it came from."""
     try:
         said = response.json()
@@ -108,10 +108,10 @@ async def running_server(home: Path) -> ServerNote | None:
     if note is None:
         return None
     try:
-        async with httpx.AsyncClient(base_url=note.url, timeout=PROBE_S, transport=ProvenTransport(lambda: note.proof, PROBE_S)) as http:
+        async with httpx2.AsyncClient(base_url=note.url, timeout=PROBE_S, transport=ProvenTransport(lambda: note.proof, PROBE_S)) as http:
             said: Any = (await http.get("/health")).json()
             return note if said["instance"] == note.instance else None
-    except (httpx.HTTPError, httpx.InvalidURL, Transient, ValueError, KeyError, TypeError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, Transient, ValueError, KeyError, TypeError):
         return None
 
 
@@ -199,14 +199,14 @@ async def _served(home: Path) -> AsyncGenerator[Connection]:
                 yield Connection(http=http, embedded=True, as_user=_as_user(serving.note.key))
 
 
-def _over_http(home: Path, note: ServerNote) -> httpx.AsyncClient:
+def _over_http(home: Path, note: ServerNote) -> httpx2.AsyncClient:
     def key() -> str:
         now = read_note(home)  # a server that was started anew at the same address has another one
         return note.proof if now is None or now.url != note.url else now.proof
 
     token = own_token() or (note.key if note.demanded else "")
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.AsyncClient(base_url=note.url, headers=headers, timeout=None, transport=ProvenTransport(key, PROOF_S))  # noqa: S113 - a run takes what it takes
+    return httpx2.AsyncClient(base_url=note.url, headers=headers, timeout=None, transport=ProvenTransport(key, PROOF_S))
 
 
 def _as_user(key: str) -> dict[str, str]:
@@ -235,7 +235,7 @@ def own_token() -> str:
 
 
 @asynccontextmanager
-async def _embedded(runtime: Any, settings: Any = None) -> AsyncGenerator[tuple[httpx.AsyncClient, str]]:
+async def _embedded(runtime: Any, settings: Any = None) -> AsyncGenerator[tuple[httpx2.AsyncClient, str]]:
     """The face in this process, and the key of whoever's process it is."""
     from ordain.runtime.access import Exposure  # lazy: beside a server none of this is needed
     from ordain.runtime.tokens import fresh_token  # lazy: see above
@@ -245,6 +245,6 @@ async def _embedded(runtime: Any, settings: Any = None) -> AsyncGenerator[tuple[
     body = SHIPPED if settings is None else BodyBounds(bytes=settings.server.body_bytes, values=settings.server.body_values)
     key, parsed = fresh_token(runtime.services.clock)
     face = Face(runtime=runtime, principal=PRINCIPAL, body=body, exposure=Exposure(owner=parsed.digest))
-    transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as http:  # noqa: S113 - a run takes what it takes
+    transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as http:
         yield http, key

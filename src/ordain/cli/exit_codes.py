@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-OK, FAILED, USAGE, UNAVAILABLE = 0, 1, 2, 3
-"""Done; the outcome is a failure; wrong arguments or configuration; not possible now, try again later."""
+OK, FAILED, USAGE, UNAVAILABLE, UNREADABLE = 0, 1, 2, 3, 4
+"""Done; the outcome is a failure; wrong arguments or configuration; not possible now, try again later; done but for runs that cannot be judged again."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import msgspec
 
 from ordain.cli.connection import Connection, refusal
@@ -110,13 +110,13 @@ class Messenger:
                         if isinstance(heard.event, SessionErasedEvent):
                             return
                 ended: Exception = Transient("the server closed the stream", code="server_gone")
-            except (httpx.HTTPError, Transient) as error:
+            except (httpx2.HTTPError, Transient) as error:
                 ended = error
             await self._pause(failed, ended)
             failed += 1
 
     async def _events(self, session: str, after: int) -> AsyncGenerator[EventHeard, None]:
-        timeout = httpx.Timeout(None, connect=SILENCE_S, read=SILENCE_S)
+        timeout = httpx2.Timeout(None, connect=SILENCE_S, read=SILENCE_S)
         path = session_path(session, "events")
         async with self._connection.http.stream("GET", path, params={"after": after}, headers=self._headers, timeout=timeout) as response:
             if not response.is_success:
@@ -186,7 +186,7 @@ def new_message_id() -> str:
     return f"cli-{secrets.token_hex(8)}"
 
 
-async def sent_events(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+async def sent_events(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     """The data of server-sent events, one line each; comments and other fields are passed over."""
     rest = b""
     async for chunk in response.aiter_bytes():

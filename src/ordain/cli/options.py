@@ -58,6 +58,31 @@ ONE_RUN = Everything()
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class Judging:
+    """What a policy is tried on, what of its findings fails, and where they are told; a ``backup`` is read by whatever else a replay does, too."""
+
+    since: Annotated[str | None, Parameter(help="Only runs that began since: a span (30d, 12h) or a date (2026-11-01), in UTC.")] = None
+    until: Annotated[str | None, Parameter(help="Only runs that began before: a span ago, or a date.")] = None
+    fail_on: Annotated[
+        tuple[str, ...], Parameter(negative=(), help="Exit code 1 where there is a finding: new-allow, new-deny, outcome, course.")
+    ] = ()
+    report: Annotated[
+        tuple[Path, ...], Parameter(negative=(), help="Write a report: FILE.md, FILE.json or FILE.xml (JUnit). May stand several times.")
+    ] = ()
+
+    backup: Annotated[Path | None, Parameter(help="Read a file that `ordain backup` made, instead of the data folder.")] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether a policy is to be judged by its findings."""
+        return bool(self.since or self.until or self.fail_on or self.report)
+
+
+NO_JUDGING = Judging()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Setup:
     """A model profile as it is set up."""
 

@@ -10,23 +10,23 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, cast
 
-import httpcore
-import httpx
+import httpcore2
+import httpx2
 
 from ordain.contracts.proof import CHALLENGE_HEADER, PROOF_HEADER, is_proven
 from ordain.errors import Transient
 
 KEPT = 8
 """Idle connections that are kept."""
-_FAILED = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, httpcore.UnsupportedProtocol, OSError)
+_FAILED = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, OSError)
 
 
-class _Proving(httpcore.AsyncNetworkBackend):
+class _Proving(httpcore2.AsyncNetworkBackend):
     """Opens connections as ever, and hands on those alone that proved whose they are."""
 
     def __init__(self, key: Callable[[], str], patience_s: float) -> None:
         self._key, self._patience = key, {"read": patience_s, "write": patience_s}
-        self._inner = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
+        self._inner = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
 
     async def connect_tcp(
         self,
@@ -35,7 +35,7 @@ class _Proving(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+    ) -> httpcore2.AsyncNetworkStream:
         stream = await self._inner.connect_tcp(host, port, timeout, local_address, socket_options)
         try:
             await self._prove(stream, host, port)
@@ -44,9 +44,9 @@ class _Proving(httpcore.AsyncNetworkBackend):
             raise
         return stream
 
-    async def _prove(self, stream: httpcore.AsyncNetworkStream, host: str, port: int) -> None:
-        url = httpcore.URL(scheme=b"http", host=host.encode(), port=port, target=b"/health")
-        asking, challenge = httpcore.AsyncHTTP11Connection(origin=url.origin, stream=stream), secrets.token_hex(32)
+    async def _prove(self, stream: httpcore2.AsyncNetworkStream, host: str, port: int) -> None:
+        url = httpcore2.URL(scheme=b"http", host=host.encode(), port=port, target=b"/health")
+        asking, challenge = httpcore2.AsyncHTTP11Connection(origin=url.origin, stream=stream), secrets.token_hex(32)
         named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         headers = [("Host", named), (CHALLENGE_HEADER, challenge)]
         async with asking.stream("GET", url, headers=headers, extensions={"timeout": self._patience}) as answer:
@@ -56,32 +56,32 @@ class _Proving(httpcore.AsyncNetworkBackend):
             await answer.aread()
 
 
-class ProvenTransport(httpx.AsyncBaseTransport):
-    """What httpx sends through: connections that have proven to hold what ``key`` gives, asked for each, within ``patience_s`` seconds.
+class ProvenTransport(httpx2.AsyncBaseTransport):
+    """What httpx2 sends through: connections that have proven to hold what ``key`` gives, asked for each, within ``patience_s`` seconds.
 
-    Requests raise what httpx raises, and ``Transient`` with code ``server_unproven`` where something else answers.
+    Requests raise what httpx2 raises, and ``Transient`` with code ``server_unproven`` where something else answers.
     """
 
     def __init__(self, key: Callable[[], str], patience_s: float) -> None:
         """Nothing is connected yet."""
-        self._pool = httpcore.AsyncConnectionPool(
+        self._pool = httpcore2.AsyncConnectionPool(
             max_connections=None, max_keepalive_connections=KEPT, network_backend=_Proving(key, patience_s)
         )
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send, and give the answer as it begins."""
         url, stream = request.url, request.stream
-        assert isinstance(stream, httpx.AsyncByteStream)  # what an asynchronous client makes
-        asked = httpcore.Request(
+        assert isinstance(stream, httpx2.AsyncByteStream)  # what an asynchronous client makes
+        asked = httpcore2.Request(
             method=request.method,
-            url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
             headers=request.headers.raw,
             content=stream,
             extensions=request.extensions,
         )
         with _named():
             answer = await self._pool.handle_async_request(asked)
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+        return httpx2.Response(answer.status, headers=answer.headers, stream=_Body(answer))
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -89,8 +89,8 @@ class ProvenTransport(httpx.AsyncBaseTransport):
             await self._pool.aclose()
 
 
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, answer: httpcore2.Response) -> None:
         self._answer = answer
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -105,8 +105,8 @@ class _Body(httpx.AsyncByteStream):
 
 @contextmanager
 def _named() -> Generator[None]:
-    """Errors of httpx, which has a class of the same name for each."""
+    """Errors of httpx2, which has a class of the same name for each."""
     try:
         yield
     except _FAILED as error:
-        raise getattr(httpx, type(error).__name__, httpx.TransportError)(str(error)) from error
+        raise getattr(httpx2, type(error).__name__, httpx2.TransportError)(str(error)) from error

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ordain.cli.archive import open_archive
+from ordain.cli.backups import unpacked
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.options import Everything
+from ordain.cli.options import NO_JUDGING, Everything, Judging
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.cli.policy_trial import Trial, compare_some, try_policy
 from ordain.cli.processes import cores, each
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -32,10 +35,11 @@ _HEAD = re.compile(r"[1-9][0-9]{0,17}-[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What the record is compared with, at most one: a policy's file, a folder of phrases."""
+    """What the record is compared with, at most one: a policy's file, a folder of phrases; and how a policy is judged by that."""
 
     policy: Path | None = None
     wording: Path | None = None
+    judging: Judging = NO_JUDGING
 
 
 def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, everything: Everything, *, as_json: bool) -> int:
@@ -47,21 +51,42 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, ever
         ConfigurationError: neither a run nor ``--all`` is named, or both; fewer than one process; a head that is none, or without ``--all``; or the policy or the wording is wrong.
         NotFound: no such run.
     """
-    jobs, head = everything.jobs, everything.head
-    if (run is None) is not everything.every:
+    jobs, head, judging = everything.jobs, everything.head, compared.judging
+    if judging.asked and compared.policy is None:
+        raise ConfigurationError("--since, --until, --fail-on and --report go with --policy FILE", code="usage")
+    if judging.asked and run is not None and (everything.every or judging.since or judging.until):
+        raise ConfigurationError("name one run, or --since, --until and --all", code="usage")
+    if not judging.asked and (run is None) is not everything.every:
         raise ConfigurationError("name one run, or --all", code="usage")
     if compared.policy is not None and compared.wording is not None:
         raise ConfigurationError("compare with a policy or with a wording, one at a time", code="usage")
-    if head is not None and (run is not None or compared != Compared() or not _HEAD.fullmatch(head)):
+    if head is not None and (
+        run is not None or compared != Compared(judging=replace(NO_JUDGING, backup=judging.backup)) or not _HEAD.fullmatch(head)
+    ):
         message = "--head goes with --all alone and is a head as that prints it: a number, -, and 32 hex digits"
         raise ConfigurationError(message, code="usage")
-    if compared.policy is not None:
-        return _compare(home_of(data_dir), run, compared.policy, as_json=as_json)
-    if compared.wording is not None:
-        return compare_wording(home_of(data_dir), run, compared.wording, as_json=as_json)
     if jobs is not None and jobs < 1:
         raise ConfigurationError("--jobs is 1 or more", code="usage")
-    return _replay(home_of(data_dir), run, (jobs or cores(), head or ""), as_json=as_json)
+    with _place(data_dir, judging.backup) as home:
+        if compared.policy is not None and judging.asked:
+            return try_policy(Trial(home=home, run=run, jobs=jobs or cores()), compared.policy, judging, as_json=as_json)
+        if compared.policy is not None:
+            return _compare(home, run, compared.policy, as_json=as_json)
+        if compared.wording is not None:
+            return compare_wording(home, run, compared.wording, as_json=as_json)
+        return _replay(home, run, (jobs or cores(), head or ""), as_json=as_json)
+
+
+@contextmanager
+def _place(data_dir: Path | None, backup: Path | None) -> Generator[Path]:
+    """The data folder, or the rows of a backup in a folder that is gone afterwards."""
+    if backup is None:
+        yield home_of(data_dir)
+        return
+    if data_dir is not None:
+        raise ConfigurationError("a backup is read instead of a data folder: --backup or --data-dir", code="usage")
+    with unpacked(backup) as home:
+        yield home
 
 
 def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool) -> int:
@@ -162,7 +187,7 @@ def _print_differences(differences: Sequence[Difference]) -> None:
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
     """A flip is what was asked for and no failure; a run that cannot be replayed is one."""
     policy = read_policy(file)
-    diffs = asyncio.run(_compared(home, run, policy, str(file)))
+    diffs = compare_some(home, asyncio.run(_roots(home, run, policy, str(file))), policy)
     every = [one for diff in diffs for one in _flat(diff)]
     if as_json:
         print_json({"runs": [_view(diff) for diff in diffs]})
@@ -174,10 +199,10 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
     return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
 
 
-async def _compared(home: Path, run: str | None, policy: Policy, named: str) -> list[PolicyDiff]:
+async def _roots(home: Path, run: str | None, policy: Policy, named: str) -> Sequence[str]:
     with open_archive(home) as archive:
         archive.runtime.services.kinds.check_policy(policy, named)
-        return [await archive.diff(one, policy) for one in ([run] if run is not None else await archive.runs(roots_only=True))]
+        return (await archive.tree(run))[:1] if run is not None else await archive.runs(roots_only=True)
 
 
 def _flat(diff: PolicyDiff) -> Iterator[PolicyDiff]:

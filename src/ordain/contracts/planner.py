@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, WithJsonSchema
 
 from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
@@ -107,20 +107,31 @@ class Limits(Strict):
     timeout_seconds: float = Field(default=60, gt=0, le=86_400)
 
 
+TruthValue = Annotated[JsonValue, WithJsonSchema({"type": "boolean"})]
+"""True or false, as requests are told; what earlier builds took may be anything."""
+
+
 class Preferences(Open):
     """Output hints; they never change what is permitted (PLN-16, PLN-45).
 
-    ``council`` and ``self_critique`` are experiments (FUT-04): ``true`` asks for one, and anything else is kept as an unknown key is.
+    ``council`` and ``self_critique`` are experiments (FUT-04): ``true`` asks for one. A request in which one is no truth value is refused where it is
+    taken (``misfit``); of what an earlier build took it asks for nothing.
     """
 
     style: Literal["warm", "technical", "neutral"] = "neutral"
     allow_internal_thought_logging: bool = True
     return_trace: bool = True
-    council: JsonValue = Field(default=False, description="Experiment: `true` has a council look at the answer before it counts.")
-    self_critique: JsonValue = Field(
+    council: TruthValue = Field(default=False, description="Experiment: `true` has a council look at the answer before it counts.")
+    self_critique: TruthValue = Field(
         default=False,
         description="Experiment: `true` has verb `self_critique` look at the first answer, after which there is another step.",
     )
+
+    @property
+    def misfit(self) -> str | None:
+        """The first experiment that is asked for with something else than a truth value; None where there is none."""
+        switches = (name for name, field in Preferences.model_fields.items() if isinstance(field.default, bool))
+        return next((name for name in switches if not isinstance(getattr(self, name), bool)), None)
 
 
 class PlannerRequest(Strict):

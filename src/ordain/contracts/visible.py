@@ -35,6 +35,11 @@ HIDDEN: Final = re.compile(
     f"|[{''.join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))}]"
 )
 """Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once."""
+_NO_INK: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U00016fe4\U0001d159\U000e0000-\U000e0fff]"
+)
+"""Letters, marks and signs of nothing, wherever they stand."""
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 _LINE_SIGNS: Final = {ord(sign): None for sign in "\t\n\r"}
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 """The texts of a JSON text, and whether each is a key."""
@@ -51,6 +56,11 @@ def visible(text: str) -> str:
         return text if text.isascii() else HIDDEN.sub(picture, text)
     kept = ESCAPES.sub("", text)
     return CONTROLS.sub(picture, kept) if kept.isascii() else HIDDEN.sub(picture, "".join(map(_drawn, kept)))
+
+
+def shows_nothing(text: str) -> bool:
+    """Whether nobody who is shown a text sees anything of it: it has no sign, or none but blanks, controls and letters of nothing."""
+    return not any(map(_shows, text))
 
 
 def visible_name(name: str) -> str:
@@ -106,6 +116,11 @@ def _visible_text(found: re.Match[str]) -> str:
 
 def _is_seen(text: str) -> bool:
     return text.isprintable() and (text.isascii() or HIDDEN.search(text) is None)
+
+
+@lru_cache(4096)
+def _shows(character: str) -> bool:
+    return (unicodedata.category(character) not in _UNSEEN or character in PREPENDED) and _NO_INK.match(character) is None
 
 
 @lru_cache(4096)

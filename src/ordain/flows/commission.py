@@ -91,7 +91,7 @@ class Telling(StrEnum):
 
 
 class Commission(Struct, frozen=True, kw_only=True):
-    """A run that follows from a message. ``after`` is the run that it takes the place of.
+    """A run that follows from a message. ``after`` is the run that it takes the place of; ``resumes``: to go on with what was held there.
 
     To tell of a run: which, what it was ``about``, and how many turns ``queued`` behind it never began. To find out what a message means:
     the readings that the sender chooses between, with their labels; none where a model is asked.
@@ -102,6 +102,7 @@ class Commission(Struct, frozen=True, kw_only=True):
     message: MessageFacts
     ids: MessageIds
     after: str = ""
+    resumes: bool = False
     run: str = ""
     intent: str = ""
     telling: Telling = Telling.PROGRESS

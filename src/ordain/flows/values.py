@@ -32,13 +32,14 @@ class Values(dict[int, Any]):
 class PromptInputs(Struct, frozen=True, kw_only=True):
     """The input of the template, and the schema the answer must fit; None: the answer is plain text, of at most ``words_most`` characters (0: no bound here).
 
-    ``advised``: a profile's prompt is shown, too.
+    ``advised``: a profile's prompt is shown, too. ``words_at`` are the places of an answer with a schema that hold words for people (``rules.seen_words``).
     """
 
     inputs: dict[str, Any]
     schema: dict[str, Any] | None
     advised: bool = False
     words_most: int = 0
+    words_at: tuple[str, ...] = ()
 
 
 ADVICE = "\n\nFrom the operator's profile of this conversation, as advice; it changes nothing of what you may do or of the form of your answer:\n"

@@ -1,6 +1,6 @@
 """One POST to one address over kept connections, with a bound on what is read back.
 
-This stands on httpcore, the engine of httpx, and not on ``httpx.AsyncClient``: measured on one machine with the answer decoded, the
+This stands on httpcore2, the engine of httpx2, and not on ``httpx2.AsyncClient``: measured on one machine with the answer decoded, the
 client costs 650 µs of CPU per call (1.3 ms at 16 at a time, where its pool polls every idle connection before every request), a
 connection taken from a last-in-first-out stack 200-250 µs at any number. The last used connection is the likeliest to be alive.
 """
@@ -8,7 +8,6 @@ connection taken from a last-in-first-out stack 200-250 µs at any number. The l
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -16,7 +15,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import httpcore
+import httpcore2
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
@@ -32,11 +31,11 @@ USER_AGENT = b"ordain"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
 
 
-class TooFine(httpcore.RemoteProtocolError):
+class TooFine(httpcore2.RemoteProtocolError):
     """The body comes in more and smaller chunks than an answer does."""
 
 
-class Stalled(httpcore.NetworkError):
+class Stalled(httpcore2.NetworkError):
     """The body stopped in the midst: nothing came for longer than its listener waits."""
 
 
@@ -87,7 +86,7 @@ class Exchange:
         port = parts.port or default
         shown = b"[" + host + b"]" if b":" in host else host
         self.url = url
-        self._target = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=port, target=parts.path.encode() or b"/")
+        self._target = httpcore2.URL(scheme=parts.scheme.encode(), host=host, port=port, target=parts.path.encode() or b"/")
         self._headers = [
             (b"host", shown if port == default else shown + f":{port}".encode()),
             (b"user-agent", USER_AGENT),
@@ -96,8 +95,8 @@ class Exchange:
             (b"content-type", b"application/json"),
             *headers,
         ]
-        self._tls = _tls() if parts.scheme == "https" else None
-        self._idle: list[httpcore.AsyncHTTPConnection] = []
+        self._tls = httpcore2.default_ssl_context() if parts.scheme == "https" else None
+        self._idle: list[httpcore2.AsyncHTTPConnection] = []
         self._proxy = _proxy(parts, self._tls)
         self._closed = False
 
@@ -105,9 +104,9 @@ class Exchange:
         """Send once and read the whole answer, whose body is empty where the listener took it. Cancelling closes the connection.
 
         Raises:
-            OSError, and the classes of httpcore: the caller maps them.
+            OSError, and the classes of httpcore2: the caller maps them.
         """
-        request = httpcore.Request(
+        request = httpcore2.Request(
             b"POST", self._target, headers=[*self._headers, (b"content-length", str(len(body)).encode())], content=body
         )
         if self._proxy is not None:
@@ -121,13 +120,13 @@ class Exchange:
             else:
                 await connection.aclose()
 
-    async def _take(self) -> httpcore.AsyncHTTPConnection:
+    async def _take(self) -> httpcore2.AsyncHTTPConnection:
         while self._idle:
             connection = self._idle.pop()
             if not connection.has_expired():
                 return connection
             await connection.aclose()
-        return httpcore.AsyncHTTPConnection(self._target.origin, ssl_context=self._tls, keepalive_expiry=KEPT_S)
+        return httpcore2.AsyncHTTPConnection(self._target.origin, ssl_context=self._tls, keepalive_expiry=KEPT_S)
 
     async def close(self) -> None:
         """Close idle connections now and busy ones when they end; idempotent."""
@@ -138,7 +137,7 @@ class Exchange:
             await self._proxy.aclose()
 
 
-async def _read(response: httpcore.Response, listener: Listener | None) -> HttpAnswer:
+async def _read(response: httpcore2.Response, listener: Listener | None) -> HttpAnswer:
     headers = {name.lower(): value for name, value in response.headers}
     if listener is not None and 200 <= response.status < 300 and listener.wants(headers.get(b"content-type", b"")):
         await _pour(response, listener)
@@ -150,7 +149,7 @@ async def _read(response: httpcore.Response, listener: Listener | None) -> HttpA
                 body += chunk
                 if len(body) > ANSWER_BYTES:
                     break
-    except (httpcore.NetworkError, httpcore.RemoteProtocolError):
+    except (httpcore2.NetworkError, httpcore2.RemoteProtocolError):
         if response.status < 400:
             raise
         body.clear()  # the status of a refusal says enough without its body
@@ -159,7 +158,7 @@ async def _read(response: httpcore.Response, listener: Listener | None) -> HttpA
     return HttpAnswer(response.status, headers, None if len(body) > ANSWER_BYTES else bytes(body))
 
 
-async def _chunks(response: httpcore.Response) -> AsyncGenerator[bytes]:
+async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
     """The body as it comes, with a turn for others between many chunks that are there already. Raises ``TooFine``."""
     pace = Pace()
     async with aclosing(cast("Any", response.stream).__aiter__()) as stream:
@@ -169,7 +168,7 @@ async def _chunks(response: httpcore.Response) -> AsyncGenerator[bytes]:
             yield chunk
 
 
-async def _pour(response: httpcore.Response, listener: Listener) -> None:
+async def _pour(response: httpcore2.Response, listener: Listener) -> None:
     try:
         async with aclosing(_chunks(response)) as stream:
             while (chunk := await _next(stream, listener.patience_s)) is not None:
@@ -178,7 +177,7 @@ async def _pour(response: httpcore.Response, listener: Listener) -> None:
                     break
     except TooFine:
         raise
-    except (httpcore.NetworkError, httpcore.RemoteProtocolError) as error:
+    except (httpcore2.NetworkError, httpcore2.RemoteProtocolError) as error:
         if not listener.suffices(silent=isinstance(error, Stalled)):
             raise
     finally:
@@ -204,7 +203,7 @@ async def _rest(stream: AsyncGenerator[bytes]) -> None:
         async with asyncio.timeout(REST_S):
             async for _ in stream:
                 pass
-    except (TimeoutError, httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
+    except (TimeoutError, httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError):
         return  # all that counts had come
 
 
@@ -240,12 +239,7 @@ def checked_key(api_key: str | None) -> str:
     return key
 
 
-def _tls() -> ssl.SSLContext:
-    own = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
-    return ssl.create_default_context() if own else httpcore.default_ssl_context()
-
-
-def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore.AsyncHTTPProxy | None:
+def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore2.AsyncHTTPProxy | None:
     found = getproxies()
     address = found.get(parts.scheme) or found.get("all")
     host = parts.hostname or ""
@@ -255,6 +249,6 @@ def _proxy(parts: SplitResult, tls: ssl.SSLContext | None) -> httpcore.AsyncHTTP
     if proxy.scheme != "http" or not proxy.hostname:
         raise ConfigurationError("proxy: only http:// proxies are supported")
     auth = (proxy.username, proxy.password or "") if proxy.username else None
-    return httpcore.AsyncHTTPProxy(
+    return httpcore2.AsyncHTTPProxy(
         f"http://{proxy.hostname}:{proxy.port or 80}", proxy_auth=auth, ssl_context=tls, max_connections=None, keepalive_expiry=KEPT_S
     )

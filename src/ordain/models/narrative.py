@@ -58,6 +58,7 @@ class Narrative:
         self._path = place.split(".") if place else []
         self._level = 0
         self._step: _Step | None = self._before if place else None
+        self._ended = False  # the text is whole, and what was kept back of it not yet given out
         self._last = ""  # of the prose before the object
         self._head = ""  # the end of that prose
         self._depth = 0  # within a value that is skipped
@@ -65,6 +66,7 @@ class Narrative:
         self._pieces: list[str] = []
         self._escape = ""  # the part of an escape that has come
         self._high = 0  # a first surrogate that waits for its second
+        self._words = WordsApart()  # of the text at the place: a thought in it is no word of it
 
     def feed(self, fragment: str) -> str:
         """What the next fragment of the answer adds to the text."""
@@ -73,7 +75,11 @@ class Narrative:
             at = self._step(fragment, at)
         text = "".join(self._pieces)
         self._pieces.clear()
-        return text
+        words = self._words.feed(text) if text else ""
+        if self._ended:
+            words += self._words.rest()
+            self._ended = False
+        return words
 
     def rest(self) -> str:
         """Nothing is kept back."""
@@ -144,7 +150,13 @@ class Narrative:
         return after
 
     def _in_text(self, text: str, at: int) -> int:
-        return self._string(text, at, None)
+        at = self._string(text, at, self._over)
+        self._ended = self._step == self._over
+        return at
+
+    def _over(self, text: str, at: int) -> int:
+        """The text is whole: what follows it is none of it."""
+        return self._stop(text)
 
     def _in_skipped(self, text: str, at: int) -> int:
         found = _TURN.search(text, at)
@@ -174,7 +186,7 @@ class Narrative:
             self._escape = "\\"
         return found.end()
 
-    def _string(self, text: str, at: int, then: _Step | None) -> int:
+    def _string(self, text: str, at: int, then: _Step) -> int:
         """One piece of a string that matters; at its end ``then`` follows."""
         if self._escape:
             return self._in_escape(text, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-import httpcore
+import httpcore2
 import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
@@ -153,19 +153,19 @@ class OpenAIModel:
         try:
             async with TimeLimit(timeout_s):
                 return await self._exchange.post(body, listener)
-        except (TimeoutError, httpcore.TimeoutException):
+        except (TimeoutError, httpcore2.TimeoutException):
             return ModelError(code=ModelErrorCode.TIMED_OUT, message=f"no complete answer within {timeout_s:.3g} s")
         except TooFine as error:
             return malformed(str(error))
         except Stalled as error:
             return _connection(str(error))
-        except httpcore.RemoteProtocolError as error:
+        except httpcore2.RemoteProtocolError as error:
             return _broken(error)
-        except httpcore.ConnectError as error:
+        except httpcore2.ConnectError as error:
             return _connection(f"cannot connect: {error}", Charge.NOTHING_SENT)  # the system's words about an address
-        except httpcore.ProxyError:
+        except httpcore2.ProxyError:
             return _connection("the proxy refused the connection", Charge.NOTHING_SENT)
-        except (httpcore.NetworkError, OSError) as error:
+        except (httpcore2.NetworkError, OSError) as error:
             return _connection(f"the connection failed ({type(error).__name__})")
         except Exception as error:  # the boundary to foreign code: what it lets through is a bug, never the run's end
             return ModelError(code=ModelErrorCode.ADAPTER_BUG, message=f"unexpected {type(error).__name__}")
@@ -183,7 +183,7 @@ def _connection(message: str, known: Charge | None = None) -> ModelError:
     return ModelError(code=ModelErrorCode.CONNECTION, message=message[:MESSAGE_CHARS], known=known)
 
 
-def _broken(error: httpcore.RemoteProtocolError) -> ModelError:
+def _broken(error: httpcore2.RemoteProtocolError) -> ModelError:
     """A peer that went away and one that does not speak HTTP raise the same class; only h11's words tell them apart."""
     words = str(error).lower()
     if "disconnect" in words or "peer closed" in words or "closed connection" in words:

@@ -70,8 +70,8 @@ class WholeSearch(Protocol):
         """A run and everything that descends from it; empty where there is none."""
         ...
 
-    async def every_run(self, *, roots_only: bool) -> Sequence[str]:
-        """Every run, or every run without a parent."""
+    async def every_run(self, *, roots_only: bool, since: int | None = None, until: int | None = None) -> Sequence[str]:
+        """Every run, or every run without a parent, that began at ``since`` or later and before ``until``, in microseconds since 1970."""
         ...
 
     async def every_session(self) -> Sequence[tuple[str, str]]:

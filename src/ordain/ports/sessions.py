@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.approvals import AwaitedApproval
 from ordain.journal.digests import entry_cover
@@ -32,6 +32,12 @@ SENT_IDS = "ordain:sent:"
 def sent_id(digest: str, unique: str) -> str:
     """The id of a message that came with all that was said before it, as ``digest``."""
     return f"{SENT_IDS}{digest}:{unique}"
+
+
+def speaking_run(said: str) -> str:
+    """The run that said the message of this id, without what of its words it is: a question that is put again is the same run's."""
+    run, colon, _ = said.rpartition(":")
+    return run if colon else said
 
 
 class EntryKind(StrEnum):
@@ -61,7 +67,8 @@ class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``until`` in microseconds. ``seq`` is its entry's number, ``of`` who is asked: the sender of what the turn serves. Both as what a decision
     about a message reads has them. ``options`` are what was offered, ``takes`` what of an answer that is none whole the run takes
-    (``rules.answer.Takes``).
+    (``rules.answer.Takes``). ``earlier`` is what the same turn had asked before, by another run below it, and is still open: it is asked again where this one
+    is over.
     """
 
     run: str
@@ -76,6 +83,20 @@ class OpenQuestion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_id: str = ""
     options: tuple[str, ...] = ()
     takes: str = ""
+    earlier: OpenQuestion | None = None
+
+    def after(self, open_before: OpenQuestion | None) -> OpenQuestion:
+        """This question as it is asked where that one is open: of another turn's nothing is kept."""
+        if open_before is None or open_before.root != self.root:
+            return self
+        return structs.replace(self, earlier=open_before.without(self.run, self.addr))
+
+    def without(self, run: str, addr: int) -> OpenQuestion | None:
+        """What is left of it, and of what stands behind it, once that question is over."""
+        if (self.run, self.addr) == (run, addr):
+            return self.earlier
+        left = None if self.earlier is None else self.earlier.without(run, addr)
+        return self if left is self.earlier else structs.replace(self, earlier=left)
 
 
 class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,7 +118,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ThreadChange(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """What becomes of a thread. ``asked`` opens a question; ``answered`` (run, effect) closes that one question and no other.
+    """What becomes of a thread. ``asked`` opens a question; ``answered`` (run, effect) closes that one question and no other, but with ``unasks`` all that its turn asks.
 
     ``in_place``: it is said by a run at rest, and holds only if that run held the thread's place.
     """
@@ -109,6 +130,7 @@ class ThreadChange(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     run: str = ""
     asked: OpenQuestion | None = None
     answered: tuple[str, int] | None = None
+    unasks: bool = False
     slot: tuple[str, Any] | None = None
     last_error: dict[str, Any] | None = None
     in_place: bool = False

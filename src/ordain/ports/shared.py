@@ -129,6 +129,7 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     """One of the latest entries, as far as a bare answer may be about it.
 
     Of what Ordain said ``ending`` is how its text ends. Of a message ``attached`` is what it was taken for, ``stops`` whether it ordered nothing new,
+    ``resumes`` whether it ordered to go on with what was held,
     ``status`` where the run that serves it stands, and ``body`` its own where it is a request. ``key`` is the slot that a question fills.
     """
 
@@ -141,6 +142,7 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     author: str = ""
     attached: str = ""
     stops: bool = False
+    resumes: bool = False
     status: str = ""
     ending: str = ""
     key: str = ""
@@ -152,7 +154,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
     ``threads``: live ones first, then the most recently touched. ``at_work`` are the threads with an unsettled turn that counts as at
     work, ``open`` counts all unsettled turns. ``pinned`` is the digest of the catalog that each run pins whose question is open, by run.
-    ``profiled``: a pinned profile concerns the session (PRF-05). ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
+    ``profiled``: a pinned profile concerns the session (PRF-05). ``halted``: the sender of the message has ordered a halt since, as far as it stands in the
+    transcript already. ``versions`` are the runs that serve the other edits of the message that is edited. ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
     at most, then what of work that goes on stands behind them and what was asked last: none where no question is open and the message is not ``bare``.
     Their threads are among ``threads``.
     """
@@ -172,6 +175,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
     newer_edit: int = 0
     pinned: dict[str, str] = {}
     profiled: bool = False
+    halted: bool = False
+    versions: tuple[str, ...] = ()
     spoken: tuple[LatestEntry, ...] = ()
 
 

@@ -38,6 +38,8 @@ def partly_answered(facts: AttachFacts, partly: Partly) -> int | None:
     taken = (Takes.UNCLEAR, Takes.CONDITION) if partly is Partly.CONDITION else (Takes.UNCLEAR,)
     found = [thread for thread in facts.threads if thread.live and thread.partly is partly and thread.takes in taken and not thread.barred]
     chosen = [thread for thread in found if thread.id == facts.anchor] or [thread for thread in found if reachable(facts, thread)]
+    if facts.newest and len(chosen) > 1:  # *yes to both* is no answer to either: it goes back by what asked last
+        chosen = [thread for thread in chosen if thread.id == facts.last]
     return chosen[0].id if len(chosen) == 1 else None
 
 
@@ -120,7 +122,8 @@ def resumed(facts: AttachFacts) -> AddresseeVerdict | None:
     if not facts.cues.go_on or facts.explicit:
         return None
     live = [thread for thread in facts.threads if thread.live]
-    if any(not thread.asks for thread in live) and not (facts.paused and facts.anchor == facts.paused):
+    working = [thread for thread in live if not thread.asks and thread.id != facts.paused]  # what was held may still be ending
+    if working and not (facts.paused and facts.anchor == facts.paused):
         return Filler(), AttachReason.FILLER
     if facts.paused and facts.anchor in (0, facts.paused):
         return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED

@@ -43,7 +43,7 @@ from ordain.rules.attachment import (
 )
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
-from ordain.rules.orders import holding, overriding, threads_at_work
+from ordain.rules.orders import holding, overriding, protesting, threads_at_work
 from ordain.rules.reasons import Reason
 from ordain.wording.cues import Cues, Partly
 
@@ -110,6 +110,8 @@ def _attached(facts: AttachFacts, policy: Policy) -> AttachVerdict:
         return _read(chosen, facts), AttachReason.CHOSEN
     if facts.edit is not Edit.NONE:
         return _edited(facts)
+    if facts.halted:
+        return Filler(), AttachReason.HALTED
     found = _certain(facts)
     if found is not None:
         return found
@@ -133,7 +135,8 @@ def _certain(facts: AttachFacts) -> AttachVerdict | None:
     ordered = overriding(facts) or holding(facts) or _nudge(facts)
     if not facts.addressed:
         return ordered or _answer(facts) or _approval(facts) or _filler(facts)
-    return ordered or taken_back(facts) or _answer(facts) or resumed(facts) or _approval(facts) or too_late(facts) or _filler(facts)
+    answered = taken_back(facts) or _answer(facts) or resumed(facts) or _approval(facts) or too_late(facts)
+    return ordered or answered or protesting(facts) or _filler(facts)
 
 
 def _nudge(facts: AttachFacts) -> AttachVerdict | None:

@@ -29,6 +29,7 @@ class AttachReason(Reason):
     TAKEN_BACK = "attach.taken_back", "The sender says no after an answer that the work went on from: what runs is stopped."
     TOO_LATE = "attach.too_late", "The sender says otherwise than before, and what was asked is over: what became of it is told."
     RESUMED = "attach.resumed", "An order to go on with what was held: the request that was stopped begins again."
+    HALTED = "attach.halted", "The sender ordered a halt before it was clear what the message means: nothing begins."
     HOLD = "attach.hold", "A bare order to wait, or word that something is wrong: what runs is stopped."
     FILLER = "attach.filler", "The wording wants nothing."
     NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
@@ -165,6 +166,8 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     whose question was put last, as an open question, an approval or the end of a reply; ``aside``: the message replied to is older than what its
     thread asks, ``told``: it ends with a question, ``astray``: it is not known. ``answered`` is the thread whose question the sender's latest answer
     closed, with ``refused`` if that was a no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose work was held.
+    ``newest``: what could be partly about several questions is about the one asked last; decisions from before that took it for a request of its own.
+    ``halted``: while it was found out what the message means, its sender said stop.
     ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. These are recorded
     under short names: of the largest session the facts fit into a kilobyte.
     """
@@ -196,3 +199,5 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refused: bool = field(default=False, name="no")
     revises: bool = field(default=False, name="re")
     paused: int = field(default=0, name="on")
+    halted: bool = False
+    newest: bool = field(default=False, name="new")

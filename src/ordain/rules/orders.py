@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordain.rules.addressee import replied_thread, threads_awaiting
+from ordain.rules.addressee import partly_answered, replied_thread, threads_awaiting
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attachment import Attached, AttachFacts, AttachReason, Filler, MessageReading, NewRequest, Override, Repair, ThreadFact
 from ordain.rules.reasons import Reason
+from ordain.wording.cues import Partly
 
 OrderVerdict = tuple[Filler | NewRequest | Override | Repair, Reason]
 
@@ -56,8 +57,17 @@ def holding(facts: AttachFacts) -> OrderVerdict | None:
     """A bare *wait* stops what works; what only waits for an answer waits already."""
     if not facts.cues.hold or facts.explicit:
         return None
-    if not (live := threads_at_work(facts)):
-        return Filler(), AttachReason.NOTHING_TO_STOP
+    return _held(facts) if threads_at_work(facts) else (Filler(), AttachReason.NOTHING_TO_STOP)
+
+
+def protesting(facts: AttachFacts) -> OrderVerdict | None:
+    """*No no* that answers nothing, not even in part: it holds what works, where anything does."""
+    answers = partly_answered(facts, Partly.LEANS) is not None
+    return _held(facts) if facts.cues.protest and not facts.explicit and not answers else None
+
+
+def _held(facts: AttachFacts) -> OrderVerdict | None:
+    live = threads_at_work(facts)
     awaiting = threads_awaiting(facts)
     working = [thread for thread in live if not thread.asks and thread not in awaiting]
     if working and (ended := _elsewhere(facts, working)) is not None:

@@ -28,6 +28,8 @@ class QuorumReason(Reason):
 
 
 NO_ROOM = "budget"
+ABSENT_TOLD = 8
+"""So many seats are named that said nothing."""
 
 
 class QuorumMet(Struct, frozen=True, tag="met"):
@@ -52,13 +54,15 @@ QuorumOutcome = QuorumMet | QuorumMissed | RoundRefused
 class QuorumFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round, from 1, how many seats it has, and how many have spoken in time.
 
-    ``room``: how many runs may still be opened, of a round that has not begun; left out of one in which the seats were asked.
+    ``room``: how many runs may still be opened, of a round that has not begun; left out of one in which the seats were asked. ``absent`` are the first that
+    said nothing, and why; left out where the seats' runs are of version 1, as of every council before.
     """
 
     round: int
     seats: int
     spoken: int
     room: int | UnsetType = UNSET
+    absent: tuple[str, ...] = ()
 
 
 def decide_quorum(facts: QuorumFacts, inputs: None, policy: Policy) -> Decision[QuorumOutcome]:
@@ -87,6 +91,9 @@ def _tells(recorded: Recorded) -> HeaderShare:
         return HeaderShare(lines=(HeaderLine(mark="fail", what=what, reason=recorded.reason),))
     mark = "info" if recorded.reason == _MET else "fail"
     what = f"council round {facts.round}: {facts.spoken} of {facts.seats} seats spoke"
+    if facts.absent:
+        more = facts.seats - facts.spoken - len(facts.absent)
+        what += f"; absent: {', '.join(facts.absent)}{f' and {more} more' if more > 0 else ''}"
     return HeaderShare(lines=(HeaderLine(mark=mark, what=what, reason=recorded.reason),))
 
 

@@ -23,7 +23,7 @@ from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.calls import held_now, withdrawn
 from ordain.runtime.consent_policy import YES_OVER
 from ordain.runtime.entries import spoken
-from ordain.runtime.handed_on import no_target_now
+from ordain.runtime.handed_on import no_longer_named, no_target_now
 from ordain.runtime.services import Services
 
 
@@ -46,12 +46,17 @@ _MAIL = msgspec.json.Decoder(ApprovalMail)
 
 async def not_asked(services: Services, run: StoredRun, catalog: Catalog, asked: ApprovalAsked) -> str | None:
     """Why nobody is asked: what holds now does not let a run's calls be made whatever anybody says. None where it does."""
-    if workflow_changed(services.catalogs.current, catalog, asked):
+    current = services.catalogs.current
+    if workflow_changed(current, catalog, asked):
         return "the workflow's template is another one now"
-    if (card := _card_changed(services.catalogs.current, catalog, asked)) is not None:
+    if (card := _card_changed(current, catalog, asked)) is not None:
         return f"the card {card} is another one now"
+    if (
+        lost := next((why for call in asked.calls if (why := no_longer_named(run, catalog, current, call.verb)) is not None), None)
+    ) is not None:
+        return lost
     held = await held_now(services, run)
-    if (why := no_target_now(run, services.catalogs.current, asked.calls, held)) is not None:
+    if (why := no_target_now(run, current, asked.calls, held)) is not None:
         return why
     return next((why for call in asked.calls if (why := withdrawn(services, catalog, call, held, approved=True)) is not None), None)
 

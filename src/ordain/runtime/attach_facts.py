@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
-from ordain.ports.sessions import EntryKind, Thread
+from ordain.ports.sessions import EntryKind, Thread, speaking_run
 from ordain.ports.shared import SessionState
 from ordain.rules.answer import Takes
 from ordain.rules.attach import THREADS_MAX, Attached, MessageReading
@@ -84,6 +84,8 @@ def attach_facts(
         refused=answered.refused,
         revises=bool(answer_edited(state, message)),
         paused=0 if paused is None else paused.thread,
+        halted=state.halted,
+        newest=True,
     )
 
 
@@ -136,11 +138,15 @@ def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
 
 
 def _replies(state: SessionState, message: Received) -> bool | None:
-    """Whether the question that the message replies to is open, and its to answer; None where it replies to no question."""
+    """Whether the question that the message replies to is open, and its to answer; None where it replies to no question.
+
+    One that went back as A and B is the same question, whichever of its ways to ask is replied to.
+    """
     replied = state.replied
     if replied is None or replied.kind is not EntryKind.QUESTION:
         return None
-    asking = [thread for thread in state.threads if thread.asked is not None and thread.asked.message_id == replied.message_id]
+    by = speaking_run(replied.message_id)
+    asking = [thread for thread in state.threads if thread.asked is not None and speaking_run(thread.asked.message_id) == by]
     return any(not _barred(state, message, thread) for thread in asking)
 
 
@@ -153,5 +159,6 @@ def _edit(state: SessionState, message: Received) -> Edit:
     edited = state.edited
     if edited is None or edited.author != message.facts.user or edited.attached not in (Attached.NEW_REQUEST, Attached.OVERRIDE):
         return Edit.NONE
-    live = any(edited.run in thread.turns for thread in state.threads if thread.id == edited.thread)
+    versions = {edited.run, *state.versions}  # of several edits each takes the place of all before
+    live = any(versions.intersection(thread.turns) for thread in state.threads if thread.id == edited.thread)
     return Edit.LIVE if live else Edit.OVER

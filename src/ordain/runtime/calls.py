@@ -23,6 +23,7 @@ from ordain.rules.profile import HeldProfile, NoProfile, enables
 from ordain.rules.recover import Happened, RecoverOutcome, RepeatCall, TakeFound, safety_of
 from ordain.runtime.configuration import profile_now
 from ordain.runtime.consent_policy import consent_void
+from ordain.runtime.handed_on import narrows, no_longer_named
 from ordain.runtime.services import Services
 
 Withdrawing = Callable[[], Awaitable[str | None]]
@@ -47,6 +48,17 @@ class OnBehalf(Struct, frozen=True, kw_only=True):
     within: Withdrawing = nothing_withdrawn
 
 
+class CallBasis(Struct, frozen=True, kw_only=True):
+    """What a call that goes out, or a verb that is carried out, rests on: the yes, and whether it needs one. ``begun``: its work was handed on by a card.
+
+    Work that has begun goes on where that card only names fewer verbs by now: those that it names no more are kept back call by call.
+    """
+
+    consent: Consent | None = None
+    approved: bool = False
+    begun: bool = False
+
+
 Recover = Callable[[Happened], Awaitable[RecoverOutcome]]
 """Puts on record what follows for a call that was cut off, from what ``reconcile`` said of it."""
 RECONCILE_TIMEOUT_S = 10.0
@@ -63,12 +75,19 @@ async def held_now(services: Services, run: StoredRun) -> HeldProfile | NoProfil
 
 
 def withdrawn(
-    services: Services, pinned: Catalog, call: Call, held: HeldProfile | NoProfile | None = None, *, approved: bool = False
+    services: Services,
+    pinned: Catalog,
+    call: Call,
+    held: HeldProfile | NoProfile | None = None,
+    *,
+    approved: bool = False,
+    begun: bool = False,
 ) -> str | None:
     """Why what was allowed is forbidden by the current catalog, or by the profile that holds now, or None. Narrowing applies at once, widening never.
 
     The same rule decides, on the current declarations: activation, schema, effect, declared lists. What depends on the run
-    (scope, depth, budget) was decided when the call was authorised. ``held`` is the profile that holds now; ``approved``: somebody's yes to it is on record, or asked for, and is taken as given.
+    (scope, depth, budget) was decided when the call was authorised. ``held`` is the profile that holds now; ``approved``: somebody's yes to it is on record, or asked for, and is taken as given;
+    ``begun`` as in ``CallBasis``.
     """
     current = services.catalogs.current
     if isinstance(held, NoProfile):
@@ -80,7 +99,7 @@ def withdrawn(
         return f"{call.verb} now has effect {verb.spec.effect}"
     if verb is not None and _asks(verb.spec) != _asks(pinned.verbs[call.verb].spec):
         return f"{call.verb} now declares another request"
-    if approved and verb is not None and (why := _otherwise(verb.spec, pinned, current)) is not None:
+    if approved and verb is not None and (why := _otherwise(verb.spec, pinned, current, begun=begun)) is not None:
         return why
     if held is not None and verb is not None and not enables(held, verb.spec, current.policy):
         return f"{call.verb} is not enabled by profile {held.name}"
@@ -100,14 +119,15 @@ def withdrawn(
     return None if isinstance(again.outcome, Allow) else f"{again.reason}: {again.reason.meaning}"
 
 
-def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog) -> str | None:
+def _otherwise(spec: VerbSpec, pinned: Catalog, current: Catalog, *, begun: bool) -> str | None:
     """Why what somebody said yes to is not what would run: what the verb declares, what it is made of, and whether it stands confirmed.
 
     A catalog of a build before says nothing of what its verbs are made of: of such a run the rest counts.
     """
     if spec != pinned.verbs[spec.name].spec:
         return f"{spec.name} is declared otherwise than when a yes was asked for"
-    if pinned.card_of(spec.name) != current.card_of(spec.name):
+    then, now = pinned.card_of(spec.name), current.card_of(spec.name)
+    if then != now and not (begun and narrows(then, now, pinned, current)):
         return f"{spec.name} hands work to another card than when a yes was asked for"
     made_of = pinned.data.declarations.get(spec.name)
     if made_of is not None and made_of != current.data.declarations.get(spec.name):
@@ -145,17 +165,18 @@ async def call_verb(services: Services, catalog: Catalog, call: VerbCall, by: On
 
 
 async def _withdrawn(services: Services, catalog: Catalog, call: Call, by: OnBehalf) -> str | None:
-    return await forbidden(services, by.run, catalog, call, by.consent, approved=by.consent is not None)
+    return await forbidden(services, by.run, catalog, call, CallBasis(consent=by.consent, approved=by.consent is not None))
 
 
-async def forbidden(
-    services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent | None, *, approved: bool
-) -> str | None:
+async def forbidden(services: Services, run: StoredRun, pinned: Catalog, call: Call, basis: CallBasis) -> str | None:
     """Why a run's call that was allowed does not go out: by what holds now, or because the yes that it rests on counts no more."""
-    held = await held_now(services, run)
-    if (why := withdrawn(services, pinned, call, held, approved=approved)) is not None or consent is None:
+    if (why := no_longer_named(run, pinned, services.catalogs.current, call.verb)) is not None:
         return why
-    return await consent_void(services, run, pinned, call, consent, held if isinstance(held, HeldProfile) else None)
+    held = await held_now(services, run)
+    why = withdrawn(services, pinned, call, held, approved=basis.approved, begun=basis.begun)
+    if why is not None or basis.consent is None:
+        return why
+    return await consent_void(services, run, pinned, call, basis.consent, held if isinstance(held, HeldProfile) else None)
 
 
 def too_late(verb: CompiledVerb) -> VerbResult:

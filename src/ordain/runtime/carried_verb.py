@@ -13,7 +13,7 @@ from ordain.ports.store import StoredRun
 from ordain.rules.authorize import tier_of
 from ordain.rules.handoff import taken_away
 from ordain.rules.profile import NoProfile
-from ordain.runtime.calls import forbidden, held_now, withdrawn
+from ordain.runtime.calls import CallBasis, forbidden, held_now, withdrawn
 from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.services import Services
 from ordain.runtime.setup import RunSetup
@@ -44,23 +44,14 @@ class CarriedVerb(Struct, frozen=True, kw_only=True):
             return f"{verb} is no longer registered"
         if (why := current.inactive_reason(verb, current.policy.verbs)) is not None:
             return f"{verb} is switched off: {why}"
-        if lost := self._card_lost():
-            return f"the card of {verb} no longer names {', '.join(lost)}"
         if self.call is None:
             return None
         if self.handoff is not None and (why := await self._taken_away(self.handoff)) is not None:
             return why
         if self.catalog.verbs[verb].spec.entry and not self.approved:
             return withdrawn(self.services, self.catalog, self.call)
-        return await forbidden(self.services, self.run, self.catalog, self.call, self.consent, approved=self.approved)
-
-    def _card_lost(self) -> list[str]:
-        """What its card named when the work was handed to it and does not by now, of the verbs that there still are."""
-        current, then = self.services.catalogs.current, self.catalog.card_of(self.verb)
-        now = current.card_of(self.verb)
-        if then is None or now is None or then == now:
-            return []
-        return sorted(self.catalog.domain_of(then).intersection(current.verbs) - current.domain_of(now))
+        basis = CallBasis(consent=self.consent, approved=self.approved, begun=self.handoff is not None)
+        return await forbidden(self.services, self.run, self.catalog, self.call, basis)
 
     async def _taken_away(self, envelope: Envelope) -> str | None:
         """Why the work would not be handed on any more, by what policy and profile say now of its target, of the way and of how many are at work at once.

@@ -24,7 +24,7 @@ from ordain.ports.shared import AccountsRead, GrantsRead, RowRead, SessionRead, 
 from ordain.ports.store import StoredRun
 from ordain.ports.writes import AccountCharge, EntryPlaced, KeptCatalogs, TableRow, Write
 from ordain.rules.attach import ATTACH, POSTPONED, MessageReading
-from ordain.rules.attachment import AttachFacts, Filler, SessionBusy
+from ordain.rules.attachment import AttachFacts, AttachReason, Filler, SessionBusy
 from ordain.rules.bounds import named_bounds, not_granted
 from ordain.rules.budget import CARVE, Carved, CarveFacts
 from ordain.rules.decision import Decision
@@ -111,7 +111,8 @@ class AttachClaim:
         services, stored = self._run.services, self._run.stored
         current = services.catalogs.current
         follows = Consequences(services, read, self._message, self.pinned, begins=current).of(facts, decision)
-        replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and bool(facts.choice))
+        tells = bool(facts.choice) or decision.reason == AttachReason.HALTED
+        replies = isinstance(decision.outcome, SessionBusy) or (isinstance(decision.outcome, Filler) and tells)
         said = stored.id if replies else ""  # from a mere filler nothing follows: nobody answers it
         placed = structs.replace(follows.placed, serves=follows.placed.serves or said)
         again = EntryPlaced(session=stored.session, seq=self._seq, instead_of=stored.id, placed=placed)

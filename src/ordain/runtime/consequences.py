@@ -130,7 +130,8 @@ class Consequences:
 
     def _override(self, outcome: Override) -> _Follows:
         thread, edited = self._thread(outcome.thread), self._state.edited
-        runs = thread.turns if edited is None or edited.run not in thread.turns else (edited.run,)  # an edit replaces its own request only
+        versions = () if edited is None else (edited.run, *self._state.versions)
+        runs = tuple(run for run in thread.turns if run in versions) or thread.turns  # an edit replaces its own request only
         mail = self._interrupts(runs)
         if outcome.stop:
             given = self._commission(run=runs[0], intent=thread.intent, telling=Telling.STOPPED, queued=len(runs) - 1)
@@ -139,7 +140,7 @@ class Consequences:
             turn = self._open(Serves.REQUEST, self._commission(after=runs[0]), thread.id, queued=True)
         change = ThreadChange(id=thread.id, session=self._state.session, status=ThreadStatus.IN_PROGRESS, at=self._at)
         if thread.asked is not None:
-            change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr))
+            change = msgspec.structs.replace(change, answered=(thread.asked.run, thread.asked.addr), unasks=True)
         if outcome.stop and (key := slot_taken_back(self._state, self._message, thread)):
             change = msgspec.structs.replace(change, slot=(key, False))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
@@ -181,7 +182,7 @@ class Consequences:
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
         held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
-        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held))
+        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(
@@ -209,7 +210,7 @@ class Consequences:
         mail: tuple[NewMail, ...] = ()
         if earlier is not None and earlier.asked is not None:
             mail = self._interrupts((earlier.asked.root,))
-            change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr))
+            change = msgspec.structs.replace(change, answered=(earlier.asked.run, earlier.asked.addr), unasks=True)
         return self._consequence(Attached.REPAIR, change, *mail, *turn, thread=thread)
 
     def _interrupts(self, runs: tuple[str, ...]) -> tuple[NewMail, ...]:

@@ -20,19 +20,22 @@ from msgspec import Struct
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import Effect, VerbCall
-from ordain.errors import JournalDiverged
+from ordain.errors import JournalCorrupt, JournalDiverged
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
+from ordain.journal.folds import ending
 from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
+from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import RECOVER, Recovering, happened_of
 from ordain.runtime.beyond import Rereading
 from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
+from ordain.runtime.policy_changes import PolicyChange, change_of, refused_verb
 from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
@@ -40,20 +43,26 @@ from ordain.runtime.setup import RunSetup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise it is bounded."""
+    """A decision that comes out otherwise. ``exact`` says that it certainly would have; otherwise it is bounded.
+
+    ``verb`` is the one that a call is about ("": the decision is about no call), ``change`` what the new one lets happen or not.
+    """
 
     address: str
     rule: str
     recorded: str
     now: str
     exact: bool
+    verb: str = ""
+    change: PolicyChange = PolicyChange.OTHER
 
 
 @dataclass(slots=True, kw_only=True)
 class PolicyDiff:
     """What another policy changes in one run. ``frontier`` is the first effect that would differ, None where none does.
 
-    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier.
+    ``asked`` are the decisions that the exact pass made anew. ``ended`` is the settlement (status, reason) that the flow comes to where there is no frontier,
+    ``settled`` the one on record, None of a run that has not settled.
     """
 
     run: str
@@ -61,6 +70,7 @@ class PolicyDiff:
     verdict: str = "compared"
     frontier: int | None = None
     ended: tuple[str, str] | None = None
+    settled: tuple[str, str] | None = None
     flips: list[Flip] = field(default_factory=list[Flip])
     children: list[PolicyDiff] = field(default_factory=list["PolicyDiff"])
     asked: set[str] = field(default_factory=set[str], repr=False)
@@ -76,18 +86,35 @@ class _Forced:
 
     def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
         if decision.address not in self._asked:
-            note(self._flips, decision, rule.apply(facts, inputs, self._policy), rule.name, exact=False)
+            note(self._flips, decision, rule.apply(facts, inputs, self._policy), _about(rule, facts), exact=False)
         return decision
 
     def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:
         return None
 
 
-def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], rule: str, *, exact: bool) -> None:
-    """Keep a decision that came out otherwise."""
+class _OfCall(Struct):
+    """What of the facts of rule ``authorize`` says which call they are of."""
+
+    call: str
+
+
+def _about(rule: Rule[Any, Any, Any], facts: Struct, recorded: DecisionBody | None = None) -> tuple[str, str]:
+    """The rule, and the verb of the call that it decides about; "" of none, and where the decision on record was about another call."""
+    if not isinstance(facts, AuthorizeFacts):
+        return rule.name, ""
+    same = recorded is None or msgspec.json.decode(recorded.facts, type=_OfCall).call == facts.call
+    return rule.name, facts.verb if same else ""
+
+
+def note(flips: list[Flip], recorded: Decision[Any], anew: Decision[Any], about: tuple[str, str], *, exact: bool) -> None:
+    """Keep a decision that came out otherwise; ``about`` is its rule, and the verb of a call."""
     if recorded.outcome != anew.outcome or recorded.reason != anew.reason:
-        before, after = (short(decision.reason, decision.outcome) for decision in (recorded, anew))
-        flips.append(Flip(address=recorded.address, rule=rule, recorded=before, now=after, exact=exact))
+        (before, after), (rule, verb) = (short(decision.reason, decision.outcome) for decision in (recorded, anew)), about
+        another_call = rule == AUTHORIZE.name and not verb
+        change = PolicyChange.OTHER if another_call else change_of(recorded.outcome, anew.outcome)
+        named = verb or refused_verb(recorded.outcome, anew.outcome)
+        flips.append(Flip(address=recorded.address, rule=rule, recorded=before, now=after, exact=exact, verb=named, change=change))
 
 
 class _Exact(Execution):
@@ -106,6 +133,11 @@ class _Exact(Execution):
         self.flips: list[Flip] = []
         self.asked: set[str] = set()
 
+    @property
+    def as_recorded(self) -> bool:
+        """Whether every decision on record was made again, and none came out otherwise."""
+        return not self.flips and not self._recorded
+
     def _recovered(self, call: VerbCall) -> Recovering:
         decide = super()._recovered(call)
         while (body := self._recorded.get(f"{self.effect}/{RECOVER.name}#{self._counts.get(RECOVER.name, 0)}")) is not None:
@@ -121,13 +153,30 @@ class _Exact(Execution):
         if body is not None:
             outcome = msgspec.json.decode(body.outcome, type=rule.outcome)
             recorded: Decision[Any] = Decision(outcome=outcome, reason=rule.reason(body.reason), address=address)
-            note(self.flips, recorded, anew, rule.name, exact=True)
+            note(self.flips, recorded, anew, _about(rule, facts, body), exact=True)
         return Decision(outcome=anew.outcome, reason=anew.reason, address=address)
+
+
+class TriedPolicy:
+    """A policy that many runs are compared with; the catalogs that they pinned are compiled with it once."""
+
+    def __init__(self, policy: Policy) -> None:
+        """One that names no model profiles keeps those of each run's own."""
+        self._policy = policy
+        self._compiled: dict[str, Catalog] = {}
+
+    def under(self, pinned: Catalog) -> Catalog:
+        """The pinned catalog with this policy instead of its own."""
+        known = self._compiled.get(pinned.digest)
+        if known is None:
+            filled = self._policy if self._policy.lanes.profiles else with_lanes(self._policy, pinned.policy)
+            known = self._compiled[pinned.digest] = pinned.changed(policy=filled)
+        return known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _World:
-    """What a comparison needs beside run and policy: the kinds, the children's journals, the sessions' transcripts."""
+    """What a comparison needs beside run and catalogs: the kinds, the children's journals, the sessions' transcripts."""
 
     kinds: Kinds
     load: Callable[[str], StoredRun | None]
@@ -137,35 +186,43 @@ class _World:
 def diff(
     stored: StoredRun,
     catalog: Catalog,
-    policy: Policy,
+    policy: Policy | TriedPolicy,
     kinds: Kinds,
     load: Callable[[str], StoredRun | None],
     transcript: TranscriptReader | None = None,
 ) -> PolicyDiff:
     """Compare one run, its children included; ``load`` finds a child. What cannot be replayed is in the verdict."""
-    return _diff(stored, catalog, policy, _World(kinds=kinds, load=load, transcript=transcript), exact=True)
+    tried = policy if isinstance(policy, TriedPolicy) else TriedPolicy(policy)
+    return _diff(stored, catalog, tried.under(catalog), _World(kinds=kinds, load=load, transcript=transcript), exact=True)
 
 
-def _diff(stored: StoredRun, catalog: Catalog, policy: Policy, world: _World, *, exact: bool) -> PolicyDiff:
+def _diff(stored: StoredRun, catalog: Catalog, other: Catalog, world: _World, *, exact: bool) -> PolicyDiff:
+    """Where all comes out as recorded under the other policy, that is shown; only what does not is held to its own policy, too, before it is told."""
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
-    replayed = replay(stored, catalog, world.kinds, world.transcript)
-    if not replayed.equal:
-        report.verdict = replayed.verdict
-        return report
-    setup = opened(stored, catalog, world.kinds)
-    filled = policy if policy.lanes.profiles else with_lanes(policy, catalog.policy)
-    if exact:
-        _exact(setup, stored, filled, report)
-    else:
-        report.frontier = -1
-    if report.frontier is not None:
-        _bounded(setup, stored, filled, report)
+    same = exact and _exact(stored, (catalog, other), world, report)
+    if not same:
+        replayed = replay(stored, catalog, world.kinds, world.transcript)
+        if not replayed.equal:
+            return PolicyDiff(run=report.run, flow=report.flow, verdict=replayed.verdict)
+        if not exact:
+            report.settled, report.frontier = _settled(stored), -1
+        if report.frontier is not None:
+            _bounded(opened(stored, catalog, world.kinds), stored, other.policy, report)
     for addr, child in children_of(stored):
-        loaded = world.load(child)
+        try:
+            loaded = world.load(child)
+        except JournalCorrupt as damaged:  # it is named, and the others are compared
+            report.children.append(PolicyDiff(run=child, flow="", verdict=damaged.code))
+            continue
         if loaded is not None:
             before = report.frontier is None or addr < report.frontier
-            report.children.append(_diff(loaded, catalog, policy, world, exact=before))
+            report.children.append(_diff(loaded, catalog, other, world, exact=before))
     return report
+
+
+def _settled(stored: StoredRun) -> tuple[str, str] | None:
+    end = ending(stored.records)
+    return None if end is None else (end.status, end.reason)
 
 
 def with_lanes(policy: Policy, pinned: Policy) -> Policy:
@@ -173,11 +230,16 @@ def with_lanes(policy: Policy, pinned: Policy) -> Policy:
     return policy.model_copy(update={"lanes": policy.lanes.model_copy(update={"profiles": pinned.lanes.profiles})})
 
 
-def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:
-    other = replace(setup, catalog=setup.catalog.changed(policy=policy))
-    state = other.state(stored.records[0].at)
-    execution = _Exact(other, stored.records, beyond := NothingBeyond(), state)
-    match flow_outcome(other, execution, beyond):
+def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, report: PolicyDiff) -> bool:
+    """The exact pass; whether everything came out as recorded, to the end: no decision is another one or missing, and so is no effect."""
+    pinned, other = catalogs
+    try:
+        setup = replace(opened(stored, pinned, world.kinds), catalog=other)
+        execution = _Exact(setup, stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at))
+    except Exception:  # as in a replay, which is to say what is wrong with the record: nothing was compared
+        return False
+    report.settled = _settled(stored)
+    match flow_outcome(setup, execution, beyond):
         case FlowEnd(settlement=settlement):
             report.ended = (settlement.status, settlement.reason)
             if not execution.exhausted:
@@ -188,8 +250,9 @@ def _exact(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDif
             report.verdict, report.frontier = f"flow_fault:{type(error).__name__}", execution.effect
     report.flips += execution.flips
     report.asked |= execution.asked
-    if not any(record.kind is RecordKind.ENDED for record in stored.records) and report.ended is None and execution.exhausted:
+    if report.settled is None and report.ended is None and execution.exhausted:
         report.frontier = None
+    return report.frontier is None and report.ended is not None and report.ended == report.settled and execution.as_recorded
 
 
 def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:

@@ -180,4 +180,4 @@ def _asked(recall: Recall | None) -> RecallAsked | None:
 
 def is_bare(found: Cues) -> bool:
     """Whether it may be an answer to whatever was said last."""
-    return found.yes or found.no or found.hold or found.go_on or found.stop > 0
+    return found.yes or found.no or found.hold or found.protest or found.go_on or found.stop > 0

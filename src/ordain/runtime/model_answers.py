@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.contracts.visible import shows_nothing
 from ordain.effects.effect import ModelCall, Read, VerbCall
 from ordain.effects.results import AnyResult, ModelAnswer, ModelFailed, VerbTimedOut, Withheld
 from ordain.errors import ConfigurationError
@@ -20,6 +21,7 @@ from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_dig
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
 from ordain.prompts.renderer import Prompt, render
+from ordain.rules.seen_words import with_seen_words
 from ordain.rules.thought_tags import canonical, spoken, without_thoughts
 from ordain.runtime.breakers import NAMED_A_DELAY
 
@@ -146,7 +148,7 @@ def prepare(catalog: Catalog, call: ModelCall, values: Values, prompt: PromptKin
 def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failure, prepared: PreparedCall) -> ModelAnswer:
     """What may be kept of a reply (B-37), and what it is believed to have used."""
     text = reply.text.encode(errors="replace").decode()
-    judged = without_thoughts(text)
+    judged = with_seen_words(without_thoughts(text), prepared.inputs.words_at)
     content: str | None = judged
     size, prompt_size = len(text.encode()), prepared.size
     withheld: Withheld | None = None
@@ -180,6 +182,8 @@ def _kept_words(text: str, call: ModelCall, most: int, notice: str | None) -> tu
     """Plain words within their bound, and what is told of that: of a text that is longer its beginning counts, as of one that was cut elsewhere."""
     words = spoken(text)
     whole = canonical(text) if call.keep_thoughts else words
+    if shows_nothing(words):
+        return whole.removesuffix(words), notice
     if not most or len(words) <= most:
         return whole, notice
     told = f"the answer has {len(words)} characters, of which the first {most} are kept"

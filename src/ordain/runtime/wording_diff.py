@@ -94,7 +94,7 @@ async def _decide_again(report: MessagesRead, entry: Entry, wording: Wording, pi
     )
     anew = ATTACH.apply(with_cues(told.facts, wording.cues(text)), None, (await pinned(told.catalog)).policy)
     report.judged += 1
-    note(report.flips, recorded, anew, ATTACH.name, exact=False)
+    note(report.flips, recorded, anew, (ATTACH.name, ""), exact=False)
 
 
 def with_cues(facts: AttachFacts, found: Cues) -> AttachFacts:
@@ -123,7 +123,7 @@ class _ReadAnew:
         if rule.name == ANSWER.name and isinstance(inputs, AnswerInputs):
             anew = rule.apply(facts, replace(inputs, wording=self._wording), self._catalog.policy)
             self._report.judged += 1
-            note(self._report.flips, decision, anew, rule.name, exact=False)
+            note(self._report.flips, decision, anew, (rule.name, ""), exact=False)
         return decision
 
     def rendered(self, addr: int, effect: Effect[Any], result: Any, values: Values) -> None:

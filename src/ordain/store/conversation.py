@@ -18,7 +18,6 @@ import msgspec
 from ordain.contracts.approvals import AwaitedApproval
 from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
-from ordain.journal.records import ENCODER
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
@@ -27,7 +26,8 @@ from ordain.rules.attach import POSTPONED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
-from ordain.store.latest_entries import ENDING, asked_at, spoken
+from ordain.store.latest_entries import ENDING, asked_at, is_halted, spoken, versions
+from ordain.store.open_questions import close_one, json_text, open_in
 from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
@@ -149,6 +149,8 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         edited=edited,
         newer_edit=newer[0],
         profiled=is_profiled(db, workspace, read.session),
+        halted=is_halted(db, no, read),
+        versions=versions(db, no, read),
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
         spoken=said,
     )
@@ -282,14 +284,13 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
         if made:
             db.execute("UPDATE sessions SET threads = max(threads, ?), active = ? WHERE no = ?", (change.id, change.id, session))
         if change.answered is not None:
-            run, addr = change.answered
-            closed = db.execute(
-                "UPDATE threads SET asked = NULL WHERE session = ? AND id = ? AND json_extract(asked, '$.run') = ? AND json_extract(asked, '$.addr') = ?",
-                (session, change.id, run, addr),
-            ).rowcount
+            closed, left = close_one(db, session, change.id, *change.answered, unasks=change.unasks)
             if not closed:
                 continue  # it was closed before, and what closed it has said where the thread stands
-        asked, last_error = _text(change.asked), _text(change.last_error)
+            change = msgspec.structs.replace(change, status=ThreadStatus.WAITING_FOR_USER) if left else change
+        if change.asked is not None:
+            change = msgspec.structs.replace(change, asked=change.asked.after(open_in(db, session, change.id)))
+        asked, last_error = json_text(change.asked), json_text(change.last_error)
         if not made or asked is not None or last_error is not None:  # else its row says all that already
             db.execute(
                 "UPDATE threads SET status = coalesce(?, status), run = CASE WHEN ? <> '' THEN ? ELSE run END, asked = coalesce(?, asked),"
@@ -303,27 +304,11 @@ def change_threads(db: sqlite3.Connection, workspace: str, changes: Sequence[Thr
             _fill(db, session, change.id, change.slot)
 
 
-def close_question(db: sqlite3.Connection, run: str, addr: int) -> list[tuple[int, int]]:
-    """A question of a session was answered from elsewhere: no message is taken for its answer any more. Gives the threads, as (session's number, thread)."""
-    return db.execute(
-        "UPDATE threads SET asked = NULL, status = ? WHERE asked IS NOT NULL AND json_extract(asked, '$.run') = ?"
-        " AND json_extract(asked, '$.addr') = ? AND session ="
-        " (SELECT s.no FROM runs r JOIN sessions s ON s.workspace = r.workspace AND s.id = r.session WHERE r.id = ?)"
-        " RETURNING session, id",
-        (ThreadStatus.IN_PROGRESS, run, addr, run),
-    ).fetchall()
-
-
 def _fill(db: sqlite3.Connection, session: int, thread: int, slot: tuple[str, Any]) -> None:
     (slots,) = db.execute("SELECT slots FROM threads WHERE session = ? AND id = ?", (session, thread)).fetchone()
     filled: dict[str, Any] = {} if slots is None else msgspec.json.decode(slots)
     filled[slot[0]] = slot[1]
-    db.execute("UPDATE threads SET slots = ? WHERE session = ? AND id = ?", (_text(filled), session, thread))
-
-
-def _text(value: object) -> str | None:
-    """JSON as text: in a blob SQLite would look for its own binary form."""
-    return None if value is None else ENCODER.encode(value).decode()
+    db.execute("UPDATE threads SET slots = ? WHERE session = ? AND id = ?", (json_text(filled), session, thread))
 
 
 def take_place(db: sqlite3.Connection, workspace: str, number: int, place: NewPlace) -> None:

@@ -10,6 +10,7 @@ import msgspec
 
 from ordain.errors import JournalCorrupt
 from ordain.ports.further_back import Behind, further_back
+from ordain.ports.halt import LATER_MAX, halts
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, SessionRead
 from ordain.store.senders import sender_of_root
@@ -24,6 +25,7 @@ _KEY: Final = f"CASE WHEN t.kind = '{EntryKind.QUESTION}' AND json_valid(CAST(t.
 _ENTRY: Final = (
     "SELECT t.seq, t.at, t.thread, t.kind, t.run, t.channel, t.author, t.attached,"  # noqa: S608 - our own columns
     " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.stop'), 0) ELSE 0 END,"
+    " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.resumes'), 0) ELSE 0 END,"
     f" coalesce((SELECT r.status FROM runs r WHERE t.kind = '{EntryKind.MESSAGE}' AND r.id = t.run), ''), {ENDING}, {_KEY},"
     f" CASE WHEN t.kind = '{EntryKind.MESSAGE}' AND t.attached IN ('new_request', 'override') THEN t.body END"
     " FROM transcript t WHERE t.session = ? AND t.seq < ?"
@@ -48,6 +50,28 @@ def spoken(db: sqlite3.Connection, session: int, head: int, read: SessionRead, t
     return (*latest, *further_back(latest, behind))
 
 
+def is_halted(db: sqlite3.Connection, session: int, read: SessionRead) -> bool:
+    """Whether the sender has ordered a halt since the message, which stands in the transcript already."""
+    if not read.seq:
+        return False
+    later = db.execute(
+        "SELECT decision FROM transcript WHERE session = ? AND seq > ? AND kind = 'message' AND author = ? ORDER BY seq LIMIT ?",
+        (session, read.seq, read.author, LATER_MAX),
+    )
+    return any(halts(decision) for (decision,) in later)
+
+
+def versions(db: sqlite3.Connection, session: int, read: SessionRead) -> tuple[str, ...]:
+    """The runs that serve the sender's other edits of the message that is edited."""
+    if not read.edits:
+        return ()
+    rows = db.execute(
+        "SELECT run FROM transcript WHERE session = ? AND channel = ? AND edits = ? AND edits <> '' AND message_id <> ? AND author = ? AND run <> ''",
+        (session, read.channel, read.edits, read.message_id, read.author),
+    )
+    return tuple(run for (run,) in rows)
+
+
 def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
     """The thread, with the number of the entry that its open question is, which was not known when it was written, and with who is asked."""
     if thread.asked is None:
@@ -60,7 +84,7 @@ def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
 
 
 def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[LatestEntry]:
-    for seq, at, thread, kind, run, channel, author, attached, stops, status, ending, key, body in db.execute(query, given):
+    for seq, at, thread, kind, run, channel, author, attached, stops, resumes, status, ending, key, body in db.execute(query, given):
         if kind not in _KINDS:
             raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
         yield LatestEntry(
@@ -73,6 +97,7 @@ def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[
             author=author,
             attached=attached,
             stops=bool(stops),
+            resumes=bool(resumes),
             status=status,
             ending=ending,
             key=key if isinstance(key, str) else "",

@@ -135,9 +135,13 @@ class SqliteSearch(SqliteSpending):
         """See ``WholeSearch.tree``."""
         return [found for (found,) in self._store.query(_TREE, (run,))]
 
-    async def every_run(self, *, roots_only: bool) -> Sequence[str]:
+    async def every_run(self, *, roots_only: bool, since: int | None = None, until: int | None = None) -> Sequence[str]:
         """See ``WholeSearch.every_run``."""
-        return [found for (found,) in self._store.query("SELECT id FROM runs WHERE parent IS NULL OR NOT ? ORDER BY no", (roots_only,))]
+        query = (
+            "SELECT id FROM runs WHERE (parent IS NULL OR NOT ?1) AND (?2 IS NULL OR created_at >= ?2)"
+            " AND (?3 IS NULL OR created_at < ?3) ORDER BY no"
+        )
+        return [found for (found,) in self._store.query(query, (roots_only, since, until))]
 
     async def every_session(self) -> Sequence[tuple[str, str]]:
         """See ``WholeSearch.every_session``."""

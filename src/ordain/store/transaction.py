@@ -36,6 +36,14 @@ class RunNumbers(NamedTuple):
     workspace: str
 
 
+class AcceptedCount(NamedTuple):
+    """How many runs there were that count as accepted, and when that was: this connection's changes until then, and everybody else's version."""
+
+    runs: int
+    changes: int
+    others: int
+
+
 def payload_class(record: Record) -> str:
     """The retention class of a record's content: input, model, verb, result or note."""
     return content_class(record.kind, record.name)
@@ -53,6 +61,7 @@ class Transaction:
         self.ledger = LedgerDraft()
         self.touched: list[str] = []
         self.touched_sessions: list[tuple[str, str, int]] = []
+        self.accepted: AcceptedCount | None = None
         self.entered = 0
         """The number of the first entry that the unit has written."""
 
@@ -65,6 +74,7 @@ class Transaction:
         del self.touched[mark[0] :], self.touched_sessions[mark[1] :]
         self.ledger.back_to(mark[2:])
         self._numbers.clear()
+        self.accepted = None
 
     def table(self, name: str) -> RowTable:
         """A table of rows by key.

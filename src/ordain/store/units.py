@@ -20,7 +20,7 @@ from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
 from ordain.store.slices import SliceUnit
 from ordain.store.statuses import FROM
-from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved
+from ordain.store.transaction import AcceptedCount, RunNumbers, Transaction, UnitRefused, check_moved
 from ordain.store.writes import write
 
 _SUSPENDED_FOR_NOTHING = (
@@ -104,14 +104,24 @@ class Applier:
         decided = shared.decide(*(read(self._transaction, of.workspace, what) for what in shared.reads))
         if decided.refused:
             raise UnitRefused(decided.refused)
-        if decided.accepted is not None and self._accepted() >= decided.accepted:
+        if decided.accepted is not None and not self._has_room(decided.accepted):
             raise UnitRefused("busy")
         write(self._transaction, of, decided.writes)
         return decided
 
-    def _accepted(self) -> int:
-        """Root runs that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing."""
-        return self._db.execute(_ACCEPTED).fetchone()[0]
+    def _has_room(self, most: int) -> bool:
+        """Whether fewer root runs than that are ready, running or waiting, but for those that wait for a person: they may wait for days, and cost nothing.
+
+        Counting takes as long as there are many that wait. What was counted before is at most as much less than it is now as rows have changed
+        since, each of which is at most one run more; only where that bound is reached, or somebody else has written, they are counted again.
+        """
+        (others,), seen = self._db.execute("PRAGMA data_version").fetchone(), self._transaction.accepted
+        changes = self._db.total_changes
+        if seen is not None and seen.others == others and seen.runs + changes - seen.changes < most:
+            return True
+        runs: int = self._db.execute(_ACCEPTED).fetchone()[0]
+        self._transaction.accepted = AcceptedCount(runs, changes, others)
+        return runs < most
 
     def _append(self, unit: Append, decided: Record | None) -> Outcome:
         of = self._transaction.numbers(unit.run)

@@ -31,9 +31,10 @@ from ordain.store.accounts import charge_accounts, refund_accounts
 from ordain.store.approval_rows import decide_approvals, put_approval
 from ordain.store.catalog_units import keep
 from ordain.store.configuration_rows import put_config
-from ordain.store.conversation import add_entry, change_threads, close_question, place_again, session_number, take_place, take_place_again
+from ordain.store.conversation import add_entry, change_threads, place_again, session_number, take_place, take_place_again
 from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
+from ordain.store.open_questions import close_question
 from ordain.store.statuses import MADE_READY
 from ordain.store.tables import put_rows
 from ordain.store.transaction import RunNumbers, Transaction, UnitRefused, check_moved

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import quote, unquote, urlencode
 
-import httpx
+import httpx2
 import msgspec
 
 from ordain.contracts.floor import stays_inside
@@ -60,8 +60,8 @@ def http_verb(spec: VerbSpec, access: HttpAccess) -> FunctionVerb[..., Any]:
         if secret.hosts and http.host not in secret.hosts:
             raise _wrong(spec, f"secret {name} is not declared for host {http.host}")
     try:
-        httpx.URL(PLACEHOLDER.sub("x", http.url))
-    except httpx.InvalidURL as error:
+        httpx2.URL(PLACEHOLDER.sub("x", http.url))
+    except httpx2.InvalidURL as error:
         raise _wrong(spec, "http.url is not a URL") from error
     caller = _Caller(http, spec.effect in {VerbEffect.READ, VerbEffect.EGRESS}, _reach(spec, http, access.own), access)
 
@@ -174,7 +174,7 @@ class _Caller:
         content = self._body(arguments)
         if content is not None:
             headers["Content-Type"] = "application/json" if http.encoding == "json" else "application/x-www-form-urlencoded"
-        return Outgoing(method=http.method, url=httpx.URL(url), headers=headers, content=content)
+        return Outgoing(method=http.method, url=httpx2.URL(url), headers=headers, content=content)
 
     def _url(self, arguments: Mapping[str, Any]) -> str:
         """Each value is one part of the path, or a piece of one; it opens no other part and climbs nowhere, decoded or not."""
@@ -224,7 +224,7 @@ class _Caller:
 
     # --- the answer -------------------------------------------------------------------------------------------------------------------
 
-    def _check_status(self, response: httpx.Response) -> None:
+    def _check_status(self, response: httpx2.Response) -> None:
         status = response.status_code
         if 200 <= status < 300:
             return
@@ -271,7 +271,7 @@ class _Caller:
         return Seal(sent, shortest=1).value(value) if sent else value
 
 
-def _retry_after(response: httpx.Response) -> int | None:
+def _retry_after(response: httpx2.Response) -> int | None:
     """Seconds, at least one; a date is not read, because it would need this machine's clock to be right."""
     text = response.headers.get("retry-after", "").strip()
     number = text.removeprefix("-")

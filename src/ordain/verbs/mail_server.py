@@ -13,9 +13,9 @@ from ordain.verbs.own_addresses import OwnAddresses
 
 def trusted() -> ssl.SSLContext:
     """A context of its own, for every connection: what HTTP negotiates (ALPN) has no place in it. SSL_CERT_FILE counts."""
-    import httpx  # lazy: it brings the certificates that every other connection trusts
+    import httpx2  # lazy: it brings the certificates that every other connection trusts
 
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import httpx
+import httpx2
 
 from ordain.runtime.own_requests import HEADER, MARK
 from ordain.verbs.http_access import Resolve, resolve
@@ -36,7 +36,7 @@ BREATH = 32
 """Parts of a body after which others get their turn."""
 
 PORTS = {"http": 80, "https": 443}
-_LIMITS = httpx.Timeout(None, connect=CONNECT_S).as_dict()  # the whole is bounded by the call's time
+_LIMITS = httpx2.Timeout(None, connect=CONNECT_S).as_dict()  # the whole is bounded by the call's time
 _CHARSETS = re.compile(r"utf-8|ascii|utf-16(?:-[lb]e)?|iso8859-\d{1,2}|cp125\d|koi8-[ru]|gb18030|gbk|big5|shift_jis|euc_(?:jp|kr)")
 _TEXT_TYPES = re.compile(r"text/[a-z0-9.+-]+|application/(?:[a-z0-9.+-]+\+)?(?:json|xml)|application/(?:x-ndjson|javascript|yaml|toml)")
 _OWN_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "ordain"}
@@ -49,7 +49,7 @@ def _not_exchanging(_: logging.LogRecord) -> bool:
 
 
 # At level DEBUG the library logs the headers of answers, in which a server may echo a secret that it was sent.
-logging.getLogger("httpcore.http11").addFilter(_not_exchanging)
+logging.getLogger("httpcore2.http11").addFilter(_not_exchanging)
 
 
 class NoExchange(Exception):
@@ -79,7 +79,7 @@ class Outgoing:
     """A request: the URL decides where it goes, the headers are printable ASCII."""
 
     method: str
-    url: httpx.URL
+    url: httpx2.URL
     headers: Mapping[str, str]
     content: bytes | None = None
 
@@ -87,7 +87,7 @@ class Outgoing:
 @asynccontextmanager
 async def exchange(
     request: Outgoing, reach: Reach, resolver: Resolve = resolve, sending: asyncio.Event | None = None
-) -> AsyncGenerator[httpx.Response]:
+) -> AsyncGenerator[httpx2.Response]:
     """The answer's head, its body still to be read; connection and all are gone at the end. ``sending`` is set before the first word goes out.
 
     Raises:
@@ -101,7 +101,7 @@ async def exchange(
             response = await _answered(transport, request, addresses, sending or asyncio.Event())
             try:
                 yield response
-            except httpx.HTTPError as error:
+            except httpx2.HTTPError as error:
                 raise NoExchange("broken_answer", f"the answer broke off ({type(error).__name__})", retryable=True, sent=True) from error
             finally:
                 await response.aclose()
@@ -109,7 +109,7 @@ async def exchange(
         _EXCHANGING.reset(token)
 
 
-async def read_bytes(response: httpx.Response, most: int) -> tuple[bytes, bool]:
+async def read_bytes(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
     """The first ``most`` bytes of the body as sent, and whether there are more; others get their turn between many parts that are there already."""
     body = bytearray()
     parts = 0
@@ -123,7 +123,7 @@ async def read_bytes(response: httpx.Response, most: int) -> tuple[bytes, bool]:
     return bytes(body[:most]), len(body) > most
 
 
-def text_type(response: httpx.Response) -> tuple[str, str]:
+def text_type(response: httpx2.Response) -> tuple[str, str]:
     """The media type and the codec's name; only text is read, and only unpacked.
 
     Raises:
@@ -143,7 +143,7 @@ def text_type(response: httpx.Response) -> tuple[str, str]:
     return kind, charset
 
 
-async def _addresses(target: httpx.URL, reach: Reach, resolver: Resolve) -> Sequence[str]:
+async def _addresses(target: httpx2.URL, reach: Reach, resolver: Resolve) -> Sequence[str]:
     host = target.raw_host.decode()
     try:
         found: Sequence[str] = [str(ipaddress.ip_address(host))]
@@ -171,17 +171,17 @@ async def _resolved(host: str, port: int, resolver: Resolve) -> Sequence[str]:
     return found
 
 
-def _transport() -> httpx.AsyncHTTPTransport:
+def _transport() -> httpx2.AsyncHTTPTransport:
     """What connects. Making it reads files: without a free descriptor nothing can be sent."""
     try:
-        return httpx.AsyncHTTPTransport(verify=tls(), trust_env=False)
+        return httpx2.AsyncHTTPTransport(verify=tls(), trust_env=False)
     except (OSError, ImportError) as error:
         raise NoExchange("not_connected", f"no connection could be made ({type(error).__name__})", retryable=True) from error
 
 
 async def _answered(
-    transport: httpx.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str], sending: asyncio.Event
-) -> httpx.Response:
+    transport: httpx2.AsyncHTTPTransport, request: Outgoing, addresses: Sequence[str], sending: asyncio.Event
+) -> httpx2.Response:
     given = {name.lower() for name in request.headers}
     if HEADER.lower() in given:
         raise NoExchange("own_header", f"the header {HEADER} is Ordain's own")
@@ -192,7 +192,7 @@ async def _answered(
             sending.set()
 
     for address in addresses:
-        live = httpx.Request(
+        live = httpx2.Request(
             request.method,
             request.url.copy_with(host=address),
             headers={"Host": request.url.netloc.decode(), **own, **request.headers, HEADER: MARK},
@@ -201,7 +201,7 @@ async def _answered(
         )
         try:
             return await transport.handle_async_request(live)
-        except (httpx.HTTPError, OSError, ImportError) as error:
+        except (httpx2.HTTPError, OSError, ImportError) as error:
             if not sending.is_set():  # refused, or nothing left to connect with: whatever it is, no word has gone out
                 continue
             raise NoExchange("no_answer", f"no answer ({type(error).__name__})", retryable=True, sent=True) from error
@@ -211,7 +211,7 @@ async def _answered(
 @cache
 def tls() -> ssl.SSLContext:
     """Loading the certificates takes 20 ms: once per process, it holds no state of a connection. SSL_CERT_FILE counts."""
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()
 
 
 def is_public(address: str) -> bool:

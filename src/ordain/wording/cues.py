@@ -44,3 +44,5 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is a bare *wait*, or says no more than that something is wrong with what runs."""
     go_on: bool = False
     """It is a bare order to go on: engines from 5 on."""
+    protest: bool = False
+    """It is nothing but a no that is said more than once, drawn out or a stop as well, and so an order where it answers nothing: engines from 6 on."""

@@ -18,6 +18,8 @@ from ordain.wording.engine_4.reading import LISTS as LISTS_4
 from ordain.wording.engine_4.reading import ClearReading
 from ordain.wording.engine_5.reading import LISTS as LISTS_5
 from ordain.wording.engine_5.reading import WrittenReading
+from ordain.wording.engine_6.reading import LISTS as LISTS_6
+from ordain.wording.engine_6.reading import InsistentReading
 from ordain.wording.table import Table
 
 
@@ -70,6 +72,7 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         (3, LISTS_3, WholeReading),
         (4, LISTS_4, ClearReading),
         (5, LISTS_5, WrittenReading),
+        (6, LISTS_6, InsistentReading),
     )
 }
 NEWEST: Final = max(ENGINES)

@@ -139,6 +139,35 @@ async def test_a_stopped_turn_has_its_place_again_while_it_is_free(ports: Ports)
     assert (thread.turns, thread.run) == (("a",), "a")
 
 
+async def test_what_a_turn_had_asked_before_is_asked_again(ports: Ports) -> None:
+    """Of several that are open in one turn the last is asked; whichever is over is taken out, and a stop takes all of them; another turn's takes their place."""
+    (run,) = await begun(ports, "a")
+    one, two, three = (OpenQuestion(run=f"q{addr}", root="a", addr=addr, key="k", expects="text", until=9) for addr in (1, 2, 3))
+
+    async def after(**change: Any) -> tuple[list[str], ThreadStatus]:
+        await ports.store.submit(run.step(writes=(ThreadChange(id=1, session="s1", at=2, **change),)))
+        (thread,) = await ports.sessions.threads(WORKSPACE, "s1", limit=6)
+        found, asked = list[str](), thread.asked
+        while asked is not None:
+            found.append(asked.run)
+            asked = asked.earlier
+        return found, thread.status
+
+    waits, works = ThreadStatus.WAITING_FOR_USER, ThreadStatus.IN_PROGRESS
+    for asked in (one, two, two, three):
+        found = await after(asked=asked, status=waits)
+    assert found == (["q3", "q2", "q1"], waits)
+    assert await after(answered=("q2", 2), status=works) == (["q3", "q1"], waits)
+    assert await after(answered=("q2", 2), status=works) == (["q3", "q1"], waits)
+    assert await after(answered=("q3", 3), status=works) == (["q1"], waits)
+    assert await after(answered=("q1", 1), status=works) == ([], works)
+    for asked in (one, two):
+        await after(asked=asked, status=waits)
+    assert await after(answered=("q2", 2), unasks=True, status=works) == ([], works)
+    await after(asked=one, status=waits)
+    assert await after(asked=msgspec.structs.replace(two, root="b"), status=waits) == (["q2"], waits)
+
+
 async def test_a_question_is_open_until_it_is_answered(ports: Ports) -> None:
     """By the one answer that it was asked for; a decision sees where it was asked, and of whom, and what its run pins."""
     (run,) = await begun(ports, "a")

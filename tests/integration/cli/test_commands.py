@@ -41,7 +41,7 @@ UNIMPORTABLE = """
 import sys
 class Unimportable:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"httpx", "httpcore", "uvicorn", "fastapi", "starlette", "anyio"} or name in {
+        if name.split(".")[0] in {"httpx2", "httpcore2", "uvicorn", "fastapi", "starlette", "anyio"} or name in {
             "ordain.models", "ordain.verbs", "ordain.server", "ordain.app", "http.client", "urllib.request"
         }:
             raise ImportError(name)
@@ -80,7 +80,7 @@ def test_version_and_help_load_next_to_nothing() -> None:
     for flag in ("--version", "--help"):
         done = subprocess.run([sys.executable, "-c", program, flag], capture_output=True, text=True, check=True)
         loaded[flag] = set(done.stderr.split())
-    heavy = {"pydantic", "msgspec", "httpx", "fastapi", "uvicorn", "jinja2", "yaml", "asyncio", "ordain.app", "ordain.settings"}
+    heavy = {"pydantic", "msgspec", "httpx2", "fastapi", "uvicorn", "jinja2", "yaml", "asyncio", "ordain.app", "ordain.settings"}
     assert not loaded["--help"] & heavy
     assert not loaded["--version"] & (heavy | {"cyclopts", "rich"})
 

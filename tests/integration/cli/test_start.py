@@ -17,7 +17,7 @@ from ordain.verbs.builtin import prompt_plans
 from ordain.verbs.folder import template_errors
 
 ASKED_S = 60
-CLIENTS = ("httpx", "httpcore", "openai", "anthropic", "google", "rich", "pygments")
+CLIENTS = ("httpx2", "httpcore2", "openai", "anthropic", "google", "rich", "pygments")
 """HTTP clients and what they bring along: only an HTTP verb or a provider needs them."""
 READERS = ("pypdf", "numpy", "ordain.store.vector_index", "jsonschema")
 FACE = ("fastapi", "starlette", "uvicorn", "pydantic", "jinja2", "sqlite3", "ordain.app", "ordain.runtime", "ordain.store")

@@ -211,3 +211,22 @@ async def test_an_operator_is_told_what_an_answer_comes_to() -> None:
         await house.quiet()
         assert waits(house) == 0
         lawful(house.ordain)
+
+
+@pytest.mark.parametrize(
+    "text", ["yes to both", "ja zu beidem", "both", "beides", "yes both please", "no to both", "yes yes", "sure, whatever"]
+)
+async def test_what_could_be_said_to_two_questions_fills_neither(text: str) -> None:
+    """It goes back by what asked last, as A and B; said again it is asked which one is meant, and no turn of its own begins."""
+    async with House(script=SCRIPT) as house:
+        await house.say("please tidy", mode="agent")
+        await house.say("ask the boss", mode="agent")
+        back = await house.say(text)
+        assert (back.attached, back.reason, back.thread_id) == ("answer_to_pending", "attach.unclear", "2")
+        assert back.question is not None
+        assert back.question.text == "Mail the boss? A: yes B: no"
+        assert (await house.say(text)).attached == "repair"
+        await house.quiet()
+        assert (slots(house, 1), slots(house, 2), waits(house)) == ({}, {}, 2)
+        assert house.query("SELECT count(*) FROM runs WHERE flow = 'turn'") == [(2,)]
+        lawful(house.ordain)

@@ -293,7 +293,10 @@ async def test_a_workflows_step_may_hand_work_to_a_card(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("score", "looks"), [(0.1, 3), (0.9, 1)])
 async def test_policys_moderation_looks_at_every_task(tmp_path: Path, score: float, looks: int) -> None:
-    """Whatever its sender may use, and whatever a specialist hands on to others: a task is scored, and one that scores high is a person's to look at."""
+    """Whatever its sender may use, and whatever a specialist hands on to others: a task is scored, and one that scores high is a person's to look at.
+
+    B-40 "review = approval queue shared with WFL."
+    """
     seen: list[str] = []
 
     @verb(effect="read")

@@ -179,3 +179,26 @@ async def test_go_on_begins_nothing_that_goes_on_or_is_another_s() -> None:
         house.puppet.let_go()
         await house.quiet()
         lawful(house.ordain)
+
+
+@pytest.mark.parametrize("text", ["no no", "NEIN NEIN!", "nooooo", "no don't", "please don't do that"])
+async def test_a_no_that_answers_nothing_holds_what_works(text: str) -> None:
+    """Said over and over, with nothing asked: as a bare *wait* does. Where something is asked it answers that, and the work goes on."""
+    script = script_of(holds("slowly")).on("planner", ASKS, index=0, when=about("tidy"))
+    async with House(script=script) as house:
+        working = await house.send("please work slowly on the report", mode="agent")
+        await house.until("the model is at work", lambda: house.puppet.held)
+        await house.say("please tidy", mode="agent")
+        answered = await house.say(text)
+        assert answered.thread_id == "2"
+        if text != "nooooo":  # lengthened it is no whole no, and goes back
+            assert json.loads(house.query("SELECT slots FROM threads WHERE id = 2")[0][0]) == {"ok": False}
+        assert not house.over(house.so_far(working).run_id)
+        if text == "nooooo":
+            await house.say("no")
+        await house.quiet()
+        said = await house.say("the weather is fine") and await house.say(text)
+        assert (said.attached, said.reason, said.thread_id) == ("override", "attach.hold", "1")
+        await house.quiet()
+        assert house.over(house.so_far(working).run_id)
+        lawful(house.ordain)

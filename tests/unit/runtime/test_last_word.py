@@ -70,16 +70,30 @@ def test_an_answer_counts_while_its_work_goes_on() -> None:
 
 
 def test_what_was_held_is_the_senders_own_request() -> None:
-    """Not of another, not what ended by itself, not where something has begun since."""
+    """Not of another, not what failed, not where something has begun since; whether it is still ending or had ended by itself its turn finds out."""
     asked = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.CANCELLED))
     stop = said(2, 1, attached="override", stops=True)
     assert held_request(state((thread(1),), asked, stop), "ada") == asked
     assert held_request(state((thread(1),), asked, stop), "bob") is None
     assert held_request(state((thread(1),), asked, stop), "ada", after=2) is None
-    assert held_request(state((thread(1, "r"),), asked, stop), "ada") is None
+    assert held_request(state((thread(1, "r"),), asked, stop), "ada") == asked
+    assert held_request(state((thread(1, "r", "other"),), asked, stop), "ada") is None
     assert held_request(state((thread(1),), asked, stop, said(3, 1, attached="new_request")), "ada") is None
     done = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.COMPLETED))
-    assert held_request(state((thread(1),), done, stop), "ada") is None
+    assert held_request(state((thread(1),), done, stop), "ada") == done
+    failed = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.FAILED))
+    assert held_request(state((thread(1),), failed, stop), "ada") is None
+
+
+def test_what_went_on_and_was_held_again_is_the_first_request() -> None:
+    """With the run that was held last: the words *go on* are nobody's request."""
+    asked = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.CANCELLED))
+    stops = [said(seq, 1, attached="override", stops=True, run=f"s{seq}") for seq in (2, 4)]
+    again = said(3, 1, attached="new_request", body=b'"go on"', run="r2", resumes=True, status=str(Status.CANCELLED))
+    found = held_request(state((thread(1),), asked, stops[0], again, stops[1]), "ada")
+    assert found is not None
+    assert (found.seq, found.body, found.run) == (1, b"{}", "r2")
+    assert held_request(state((thread(1),), asked, stops[0], again), "ada") is None
 
 
 def test_a_word_for_a_thread_means_one_or_none() -> None:

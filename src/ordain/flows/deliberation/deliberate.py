@@ -34,7 +34,7 @@ from ordain.flows.ask import AskFailed, ask
 from ordain.flows.context import FlowContext
 from ordain.flows.deliberation.prompt import AUDITOR_PROMPT, CHAIR_PROMPT, RoundSoFar, Unaccepted, judgement_in, proposal_of, verdict_in
 from ordain.flows.deliberation.question import PROMPT_CHARS, CouncilQuestion, question_of
-from ordain.flows.deliberation.seat_run import SEAT_KIND, SeatInput, SeatOutput
+from ordain.flows.deliberation.seat_run import INVALID, SEAT_KIND, SeatInput, SeatOutput
 from ordain.flows.kind import PromptKind
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.records import raw
@@ -49,11 +49,12 @@ from ordain.rules.council import (
     CouncilStage,
 )
 from ordain.rules.decision import Decision
-from ordain.rules.quorum import QUORUM, QuorumFacts, QuorumMet, RoundRefused
+from ordain.rules.quorum import ABSENT_TOLD, QUORUM, QuorumFacts, QuorumMet, RoundRefused
 
 NO_QUORUM = "council_no_quorum"
 NO_SEAT = "no_seat"
 """Why chair or auditor gave no answer that the catalog has no seat of."""
+FIRST_SEAT = f"{SEAT_KIND}@1"
 _OUTPUT = msgspec.json.Decoder(SeatOutput)
 
 
@@ -121,8 +122,10 @@ class _Council:
         self.blink = self.verdict = None  # what the round before proposed is not this one's
         began, round_us = self.context.now(), round(self.policy.round_timeout_seconds * 1_000_000)
         within = self.context.until(min(self.context.deadline, began + round_us))
-        ends = await self._hear(within, min(within.deadline, began + round_us * self.policy.seats_percent // 100))
-        facts = QuorumFacts(round=self.round, seats=len(self.seats), spoken=len(self.opinions))
+        until = min(within.deadline, began + round_us * self.policy.seats_percent // 100)
+        ends = await self._hear(within, until)
+        absent = _absent(self.seats, ends, over=self.context.now() >= until)
+        facts = QuorumFacts(round=self.round, seats=len(self.seats), spoken=len(self.opinions), absent=absent)
         quorum = within.fx.decide(QUORUM, facts, None, tuple(seq for seq, _ in self.opinions))
         if not isinstance(quorum.outcome, QuorumMet):
             return self._failed(NO_QUORUM, f"{quorum.reason.meaning} {_why_silent(self.seats, ends)}".strip())
@@ -260,9 +263,31 @@ def _why_failed(judged: _Judged, decision: Decision[CouncilOutcome]) -> str:
     return " ".join((decision.reason.meaning, *failures))
 
 
+def _absent(seats: Sequence[Seat], ends: Sequence[AnyEnded], *, over: bool) -> tuple[str, ...]:
+    """The first seats that said nothing, and why; nobody where seats spoke in runs of version 1, whose councils told of none. ``over``: so is their time."""
+    if not any(end.header is not None and end.header.flow not in ("", FIRST_SEAT) for end in ends):
+        return ()
+    silent = [
+        f"{seat.name} ({_kind_of_silence(end, over=over)})"
+        for seat, end in zip(seats, ends, strict=False)
+        if not isinstance(end, Completed)
+    ]
+    return tuple(silent[:ABSENT_TOLD])
+
+
 def _why_silent(seats: Sequence[Seat], ends: Sequence[AnyEnded]) -> str:
     """Which seats said nothing, and why."""
     return ", ".join(f"{seat.name}: {_silence(end)}" for seat, end in zip(seats, ends, strict=False) if not isinstance(end, Completed))
+
+
+def _kind_of_silence(end: AnyEnded, *, over: bool) -> str:
+    match end:
+        case Failed(reason=reason):
+            return "malformed" if reason == INVALID else f"failed: {reason}"
+        case Cancelled():
+            return "late" if over else "stopped"
+        case _:
+            return _silence(end)
 
 
 def _silence(end: AnyEnded) -> str:

@@ -70,6 +70,9 @@ VERDICT_SCHEMA = _object(
 )
 """The contract of the auditor's answer (B-07)."""
 
+JUDGEMENT_WORDS = ("proposed_answer", "disagreement.notes", "notes")
+VERDICT_WORDS = ("override_answer", "reason", "constraints.notes")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unaccepted:
@@ -202,7 +205,7 @@ def _ask_chair(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
 def _build_chair(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     before = None if call.args["chair"] is None else answer_in(values[call.args["chair"]])
     prompt = msgspec.structs.replace(_prompt(catalog, call, values), before=before)
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=JUDGEMENT_SCHEMA)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=JUDGEMENT_SCHEMA, words_at=JUDGEMENT_WORDS)
 
 
 def _ask_auditor(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
@@ -211,7 +214,7 @@ def _ask_auditor(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
 
 def _build_auditor(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     prompt = msgspec.structs.replace(_prompt(catalog, call, values), judgement=judgement_in(values[call.args["chair"]]))
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=VERDICT_SCHEMA)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=VERDICT_SCHEMA, words_at=VERDICT_WORDS)
 
 
 def _lane(policy: Policy) -> Lane:

@@ -10,6 +10,8 @@ from ordain.flows.deliberation.question import CouncilQuestion
 
 SEAT_KIND = "seat"
 """The kind of run in which one seat speaks."""
+INVALID = "opinion_invalid"
+"""How one ends whose answer is no opinion."""
 
 
 class SeatInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

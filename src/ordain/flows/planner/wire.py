@@ -50,8 +50,11 @@ def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
     """Check what only the catalog and compilers can check.
 
     Raises:
-        InvalidRequest: a tool's schema is none, or too large.
+        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with something else than a truth value.
     """
+    if (misfit := request.preferences.misfit) is not None:
+        place = {"place": f"/preferences/{misfit}", "code": "bool_type", "message": "Input should be a valid boolean"}
+        raise InvalidRequest(f"preferences.{misfit} is true or false", details={"errors": [place]})
     total = 0
     for tool in request.toolset:
         known = catalog.verbs.get(tool.tool_id)

@@ -73,7 +73,9 @@ def _ask(context: FlowContext, call: VerbPlanInput) -> ModelQuestion:
 
 
 def _build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
-    return PromptInputs(inputs=msgspec.structs.asdict(roster_prompt(catalog, values[0])), schema=plan_schema(catalog))
+    return PromptInputs(
+        inputs=msgspec.structs.asdict(roster_prompt(catalog, values[0])), schema=plan_schema(catalog), words_at=("steps.*.reason",)
+    )
 
 
 def _lane(policy: Policy) -> Lane:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from msgspec import Raw
 
 from ordain.flows.deliberation.seat_run import SEAT_KIND, SeatInput, SeatOutput
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.seat.flow import run_seat
+from ordain.flows.seat.flow import run_seat, run_seat_1
 from ordain.flows.seat.prompt import SEAT_PROMPT
 from ordain.journal.records import Label
 from ordain.rules.opinion import OPINION
@@ -26,7 +28,7 @@ def _excerpt(output: Raw) -> str:
 
 SEAT: Kind[SeatInput, SeatOutput] = Kind(
     name=SEAT_KIND,
-    version=1,
+    version=2,
     run=run_seat,
     decode_input=msgspec.json.Decoder(SeatInput).decode,
     settle=settled_in_words,
@@ -37,3 +39,4 @@ SEAT: Kind[SeatInput, SeatOutput] = Kind(
     only_calls=True,
     judged=True,
 )
+SEAT_1 = replace(SEAT, version=1, run=run_seat_1)

@@ -75,7 +75,7 @@ def _ask(context: FlowContext, given: SeatInput) -> ModelQuestion:
 def _build(catalog: Catalog, _: ModelCall, values: Values) -> PromptInputs:
     given: SeatInput = values[0]
     prompt = seat_prompt(catalog.data.seats[given.seat], given, resolve(values.transcript, given.question.spoken))
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA)
+    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=SCHEMA, words_at=("text",))
 
 
 def _lane(policy: Policy) -> Lane:

@@ -167,6 +167,8 @@ def ask_step(context: FlowContext, progress: Progress) -> ModelQuestion:
     )
 
 
+ANSWER_WORDS = ("final_answer.content",)
+"""Where a directive holds words for people."""
 Builder = Callable[[Catalog, ModelCall, Values], PromptInputs]
 GivenReader = Callable[[Values], tuple[PlannerRequest, Spoken | None]]
 """The planning request behind a run, and what was said before in its conversation; None outside of any."""
@@ -190,7 +192,7 @@ def build_step(given: GivenReader, beside: BesideReader | None = None) -> Builde
         prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
         if beside is not None:
             prompt = msgspec.structs.replace(prompt, facts={**prompt.facts, **beside(call, values)})
-        return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=True)
+        return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=True, words_at=ANSWER_WORDS)
 
     return build
 

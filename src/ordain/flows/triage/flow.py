@@ -22,7 +22,7 @@ from ordain.flows.triage.request import TriageInput, TriageOutput
 from ordain.ports.effects import Interrupted
 from ordain.rules.answer import ANSWER, AnswerFacts, AnswerInputs, Chosen, ExpectedType
 from ordain.rules.attach import ATTACH
-from ordain.rules.attachment import Filler, SessionBusy
+from ordain.rules.attachment import AttachReason, Filler, SessionBusy
 from ordain.rules.lane import LaneChosen
 from ordain.rules.spend import Spend
 from ordain.rules.suggestion import SUGGESTION, Suggested, SuggestionFacts, SuggestionInputs
@@ -103,6 +103,8 @@ async def _claim(context: FlowContext, given: TriageInput, more: dict[str, Any])
     decision = await context.fx.claim(claim)
     if isinstance(decision.outcome, SessionBusy):
         return _nothing("session_busy", "the session has as many turns going as it may; try again when one has ended")
+    if decision.reason == str(AttachReason.HALTED):
+        return _nothing("interrupted", "an order to stop came before it had begun; say it again if it is still wanted")
     if given.options and isinstance(decision.outcome, Filler):
         return _nothing("nothing_to_stop", "what was meant has ended by itself")
     return TriageOutput(reason=decision.reason)

@@ -17,7 +17,11 @@ from ordain.flows.triage.v3 import run_triage as run_triage_3
 from ordain.flows.triage.v5 import run_triage as run_triage_5
 from ordain.journal.records import Label
 from ordain.rules.answer import ANSWER
+from ordain.rules.attachment import AttachReason
 from ordain.rules.suggestion import SUGGESTION
+
+HALTED = "This was not begun: an order to stop came before it was. Say it again if it is still wanted."
+"""What is told by versions whose flow does not know of that."""
 
 
 def _label(_: TriageInput | FlatTriageInput) -> Label:
@@ -25,7 +29,7 @@ def _label(_: TriageInput | FlatTriageInput) -> Label:
 
 
 def _reply(output: TriageOutput) -> str | None:
-    return output.narrative or None
+    return output.narrative or (HALTED if output.reason == str(AttachReason.HALTED) else None)
 
 
 TRIAGE: Kind[TriageInput, TriageOutput] = Kind(

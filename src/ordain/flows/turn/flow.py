@@ -35,6 +35,7 @@ from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.turn.router import ROUTER_PROMPT, RoutedTurn
 from ordain.flows.turn.workflow import carry_out_judged
 from ordain.flows.values import advice_bytes
+from ordain.journal.records import Status
 from ordain.ports.effects import Interrupted
 from ordain.rules.completeness import COMPLETENESS, CompletenessFacts, CompletenessInputs
 from ordain.rules.entry import ENTRY, ENTRY_OF, Entered, EntryFacts, EntryInputs, EntryRefused
@@ -48,6 +49,9 @@ from ordain.rules.route import LEFT_OPEN, ROUTE, Path, Routed, RouteFacts, Route
 PROMPT_BYTES = 4000
 """What a prompt is taken to need beside message and history; an agent's, with its tools and trace, often needs more."""
 BEFORE_CHARS = 2000
+ENDED_BY_ITSELF = (
+    "It had ended by itself already before it could be held, so nothing begins again; what it came to stands in its own reply."
+)
 CODE_CHARS = 64
 """Most of a failed recall's code in the facts of rule ``recall``."""
 
@@ -72,26 +76,31 @@ async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:
     """Answer one message, or say exactly why there is no answer."""
     told = TurnOutput(ok=False, narrative="", mode=given.message.mode)
     try:
-        before = await _before(context, given)
+        replaced = await _replaced(context, given)
+        if given.resumes and replaced.get("status") == Status.COMPLETED:
+            return msgspec.structs.replace(told, ok=True, narrative=ENDED_BY_ITSELF)
         if (short := await open_account(context, context.agent)) is not None:
             return failed(told, "budget_exceeded", f"account {short.account} does not cover the turn")
         under = await profiled(context)
         if isinstance(under, NoProfile):
             return failed(told, "profile_not_found", f"the profile that is pinned cannot be had: {under.name}")
-        return await _turn(under, given, told, before)
+        return await _turn(under, given, told, _before(replaced))
     except Interrupted as interrupted:
         why = "a later message interrupted it" if interrupted.what == "override" else f"stopped by {interrupted.by}"
         return failed(told, "interrupted", why)
 
 
-async def _before(context: FlowContext, given: TurnInput) -> str:
-    """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
+async def _replaced(context: FlowContext, given: TurnInput) -> Mapping[str, Any]:
+    """The run that this one takes the place of, as it stands; nothing where there is none, or none any more."""
     if not given.after:
-        return ""
+        return {}
     seen = await context.fx.perform(context.read(SharedState.RUN, {"run": given.after}))
-    if not isinstance(seen, ReadValue) or seen.value is None:
-        return ""
-    lines: list[dict[str, Any]] = seen.value["header"]["lines"]
+    return {} if not isinstance(seen, ReadValue) or seen.value is None else seen.value
+
+
+def _before(replaced: Mapping[str, Any]) -> str:
+    """What the run that this one takes the place of had done: it stands in the header, and an agent is told, so as not to do it twice."""
+    lines: list[dict[str, Any]] = replaced["header"]["lines"] if replaced else []
     done = [f"{line['what']}: {line.get('excerpt', '')}" for line in lines if line["mark"] in ("ok", "unknown")]
     return "\n".join(done)[:BEFORE_CHARS]
 

@@ -13,11 +13,15 @@ from ordain.flows.kind import FailedStep
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A message with its number in the session, and the run that the turn takes the place of (``after``)."""
+    """A message with its number in the session, and the run that the turn takes the place of (``after``).
+
+    ``resumes``: what that run was about was held, and goes on. Turns from before did not say.
+    """
 
     seq: int
     message: MessageFacts
     after: str = ""
+    resumes: bool = False
 
 
 class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,4 +52,4 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def turn_input(given: Commission) -> TurnInput:
     """The input of the turn that serves a message."""
-    return TurnInput(seq=given.seq, message=given.message, after=given.after)
+    return TurnInput(seq=given.seq, message=given.message, after=given.after, resumes=given.resumes)

@@ -16,6 +16,7 @@ from ordain.flows.act import VerbPlanInput
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import ModelQuestion, PromptKind
+from ordain.flows.observations import TEXT_KEYS
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.transcript import Spoken, resolve
 from ordain.flows.values import PromptInputs, Values, advice_bytes
@@ -90,7 +91,13 @@ def _build(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
     spec = catalog.verbs[plan.verb].spec
     schema: dict[str, Any] | None = None if spec.answer == "text" else dict(spec.output_schema)
     most = 0 if schema is not None else words_most(spec)
-    return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=schema, advised=plan.history is not None, words_most=most)
+    return PromptInputs(
+        inputs=msgspec.structs.asdict(prompt),
+        schema=schema,
+        advised=plan.history is not None,
+        words_most=most,
+        words_at=() if schema is None else (*filter(None, (spec.narrates,)), *TEXT_KEYS),
+    )
 
 
 def words_most(spec: VerbSpec) -> int:

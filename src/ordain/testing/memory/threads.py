@@ -57,20 +57,22 @@ def change_thread(rows: MemoryRows, workspace: str, change: ThreadChange) -> Non
         status = change.status or ThreadStatus.IN_PROGRESS
         thread = Thread(id=change.id, status=status, intent=change.intent, run=change.run, touched_at=change.at)
         rows.sessions[name] = replace(session, threads=max(session.threads, change.id), active=change.id)
-    asked = thread.asked
+    asked, status = thread.asked, change.status or thread.status
     if change.answered is not None:
-        if thread.asked is None or (thread.asked.run, thread.asked.addr) != change.answered:
-            put_thread(rows, name, thread)
+        left = None if asked is None else asked.without(*change.answered)
+        if asked is None or (asked.run, asked.addr) != change.answered:
+            put_thread(rows, name, replace(thread, asked=left))
             return  # it was closed before, and what closed it has said where the thread stands
-        asked = None
+        asked = None if change.unasks else left
+        status = status if asked is None else ThreadStatus.WAITING_FOR_USER
     put_thread(
         rows,
         name,
         replace(
             thread,
-            status=change.status or thread.status,
+            status=status,
             run=change.run or thread.run,
-            asked=asked if change.asked is None else change.asked,
+            asked=asked if change.asked is None else change.asked.after(asked),
             last_error=thread.last_error if change.last_error is None else change.last_error,
             touched_at=max(thread.touched_at, change.at),
             slots=thread.slots if change.slot is None else {**thread.slots, change.slot[0]: change.slot[1]},
@@ -85,5 +87,5 @@ def close_question(rows: MemoryRows, question: ClosedQuestion) -> None:
         return
     name = row.run.workspace, row.run.session
     for thread in rows.threads.get(name, {}).values():
-        if thread.asked is not None and (thread.asked.run, thread.asked.addr) == (question.run, question.addr):
-            put_thread(rows, name, replace(thread, asked=None, status=ThreadStatus.IN_PROGRESS))
+        if thread.asked is not None and (left := thread.asked.without(question.run, question.addr)) is not thread.asked:
+            put_thread(rows, name, replace(thread, asked=left, status=ThreadStatus.IN_PROGRESS if left is None else thread.status))

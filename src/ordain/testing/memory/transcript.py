@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ordain.errors import FlowFault, JournalCorrupt, RunLost
 from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.further_back import Behind, further_back
+from ordain.ports.halt import LATER_MAX, halts
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
@@ -22,6 +23,7 @@ from ordain.testing.memory.threads import read_threads
 
 class _Ordered(Struct, frozen=True):
     stop: bool = False
+    resumes: bool = False
 
 
 class _Decided(Struct, frozen=True):
@@ -57,6 +59,8 @@ def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionSt
         edited=edited,
         newer_edit=_newer_edit(rows, name, read),
         profiled=is_profiled(rows, workspace, read.session),
+        halted=_is_halted(rows, name, read),
+        versions=_versions(rows, name, read),
         pinned={run: rows.runs[run].run.catalog for run in asking if run in rows.runs},
         spoken=said,
     )
@@ -93,7 +97,8 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
         channel=entry.channel,
         author=row.author,
         attached=entry.attached,
-        stops=_stops(entry),
+        stops=_ordered(entry).stop,
+        resumes=_ordered(entry).resumes,
         status=str(rows.runs[entry.run].run.status) if is_message and entry.run in rows.runs else "",
         ending=_ending(entry),
         key=_key(entry),
@@ -101,12 +106,12 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
     )
 
 
-def _stops(entry: Entry) -> bool:
-    """Whether its decision was an order to stop."""
+def _ordered(entry: Entry) -> _Ordered:
+    """Whether its decision was an order to stop, or to go on."""
     try:
-        return entry.decision is not None and msgspec.json.decode(entry.decision, type=_Decided).outcome.stop
+        return _Ordered() if entry.decision is None else msgspec.json.decode(entry.decision, type=_Decided).outcome
     except msgspec.ValidationError:
-        return False
+        return _Ordered()
 
 
 def _ending(entry: Entry) -> str:
@@ -147,6 +152,23 @@ def _newer_edit(rows: MemoryRows, name: SessionKey, read: SessionRead) -> int:
         if row.entry.message_id != read.message_id
     ]
     return max(0, *found, 0)
+
+
+def _is_halted(rows: MemoryRows, name: SessionKey, read: SessionRead) -> bool:
+    """Whether the sender has ordered a halt since the message, which stands in the transcript already."""
+    entries = rows.transcript.get(name, ()) if read.seq else ()
+    later = [row for row in entries if row.entry.seq > read.seq and row.entry.kind is EntryKind.MESSAGE and row.author == read.author]
+    return any(halts(row.entry.decision) for row in later[:LATER_MAX])
+
+
+def _versions(rows: MemoryRows, name: SessionKey, read: SessionRead) -> tuple[str, ...]:
+    """The runs that serve the sender's other edits of the message that is edited."""
+    return tuple(
+        row.entry.run
+        for row in rows.transcript.get(name, ())
+        if read.edits and row.edits == read.edits and row.entry.channel == read.channel and row.author == read.author
+        if row.entry.run and row.entry.message_id != read.message_id
+    )
 
 
 def _asked_at(rows: MemoryRows, name: SessionKey, thread: Thread) -> Thread:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -36,13 +36,14 @@ _WORDS_PER_POINT = 14.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One place that counts on one scale; ``weight`` is positive towards its upper end."""
+    """One place that counts on one scale; ``weight`` is positive towards its upper end. ``slight``: it says next to nothing alone."""
 
     start: int
     end: int
     scale: str
     weight: float
     why: str
+    slight: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _of_words(text: str, tokens: Sequence[tuple[int, int, str]]) -> Iterator[Hit
             if _across(text, tokens[at][1], tokens[end - 1][0]):
                 continue
             taken[scale] = end
-            yield _weighed(text, lexicon, tokens, Hit(tokens[at][0], tokens[end - 1][1], scale, weight, ""), at)
+            yield _weighed(text, lexicon, tokens, Hit(tokens[at][0], tokens[end - 1][1], scale, weight, "", slight=abs(weight) <= 1), at)
 
 
 def _entries(lexicon: _Lexicon, words: Sequence[str], at: int) -> Iterator[tuple[tuple[str, ...], str, float]]:
@@ -134,7 +135,7 @@ def _weighed(text: str, lexicon: _Lexicon, tokens: Sequence[tuple[int, int, str]
         weight, why = 0.0, "negated"
     elif before and before[-1][2] in lexicon.intensifiers:
         weight, why = 1.5 * weight, f"{why}, strengthened"
-    return Hit(hit.start, hit.end, hit.scale, weight, why)
+    return replace(hit, weight=weight, why=why, slight=hit.slight and abs(weight) <= 1)
 
 
 def _of_rules(text: str, tokens: Sequence[tuple[int, int, str]]) -> Iterator[Hit]:
@@ -169,11 +170,16 @@ ENDS: Mapping[str, tuple[str, str]] = {
 
 
 def score(hits: Sequence[Hit], scale: str, words: int) -> int:
-    """The scale's score: the sum of its hits against the text's length, drawn to -100 or 100 and never reaching beyond."""
-    total = sum(hit.weight for hit in hits if hit.scale == scale)
+    """The scale's score: the sum of its hits against the text's length, drawn to -100 or 100 and never reaching beyond.
+
+    A single slight place ("us", "please") is never clearly an end.
+    """
+    mine = [hit for hit in hits if hit.scale == scale]
+    total = sum(hit.weight for hit in mine)
     if scale in ONE_SIDED:
         total = max(0.0, total)
-    return round(100 * total / (abs(total) + _BASE + words / _WORDS_PER_POINT))
+    points = round(100 * total / (abs(total) + _BASE + words / _WORDS_PER_POINT))
+    return max(1 - CLEAR, min(CLEAR - 1, points)) if len(mine) == 1 and mine[0].slight else points
 
 
 def label(scale: str, points: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urldefrag, urljoin
 
-import httpx
+import httpx2
 from pydantic import Field
 
 from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, VerbEffect
@@ -105,10 +105,10 @@ def web_fetch(
     return fetch
 
 
-def _declared(url: str) -> httpx.URL:
+def _declared(url: str) -> httpx2.URL:
     try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, TypeError) as error:
+        parsed = httpx2.URL(url)
+    except (httpx2.InvalidURL, TypeError) as error:
         raise ConfigurationError(f"declared URL {_shown(url)}: not a URL", code="invalid_url") from error
     if parsed.scheme not in PORTS or not parsed.host or parsed.userinfo or parsed.fragment or str(parsed) != url:
         raise ConfigurationError(
@@ -134,13 +134,13 @@ class _Fetcher:
         for _ in range(REDIRECTS_MAX + 1):
             if url not in self.declared:
                 raise _failed("url_not_declared", "only declared URLs are fetched, redirects included")
-            answer = await self._get(httpx.URL(url))
+            answer = await self._get(httpx2.URL(url))
             if isinstance(answer, Fetched):
                 return answer
             url = answer
         raise _failed("too_many_redirects", f"more than {REDIRECTS_MAX} redirects")
 
-    async def _get(self, target: httpx.URL) -> Fetched | str:
+    async def _get(self, target: httpx2.URL) -> Fetched | str:
         """The answer, or the URL it redirects to."""
         try:
             async with exchange(Outgoing(method="GET", url=target, headers=_HEADERS), self.reach, self.resolver) as response:
@@ -150,7 +150,7 @@ class _Fetcher:
         except NoExchange as error:
             raise _failed(error.code, error.message, retryable=error.retryable) from error
 
-    async def _text(self, response: httpx.Response, target: httpx.URL) -> Fetched:
+    async def _text(self, response: httpx2.Response, target: httpx2.URL) -> Fetched:
         kind, charset = text_type(response)
         body, truncated = await read_bytes(response, self.body_bytes)
         decoder = codecs.getincrementaldecoder(charset)(errors="replace")
@@ -163,7 +163,7 @@ def _failed(code: str, message: str, *, retryable: bool = False) -> VerbError:
     return VerbError(code, message, retryable=retryable, happened=False)
 
 
-def _redirect(target: httpx.URL, location: str) -> str:
+def _redirect(target: httpx2.URL, location: str) -> str:
     try:
         return urldefrag(urljoin(str(target), location)).url
     except ValueError as error:

@@ -66,7 +66,7 @@ def test_an_answer_is_criticised_once_and_bettered() -> None:
 
 @pytest.mark.parametrize("given", [False, "yes", 1, "true", {"on": True}])
 def test_anything_but_true_asks_for_nothing(given: Any) -> None:
-    """An unknown value is kept, as unknown keys are.
+    """Of what an earlier build took, which is refused by now: it goes on as it did.
 
     FUT-06 "Any extension keeps SAF-04 shapes and breaks no caller."
     """

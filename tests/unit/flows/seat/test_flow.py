@@ -8,7 +8,7 @@ import pytest
 
 from ordain.flows.deliberation.question import CouncilQuestion, HistoryLine
 from ordain.flows.deliberation.seat_run import SeatInput, SeatOutput
-from ordain.flows.seat.kind import SEAT
+from ordain.flows.seat.kind import SEAT, SEAT_1
 from ordain.flows.transcript import HistoryRef
 from ordain.testing import Played, Standing, after, fails, interrupt, proposes, says
 from tests.shapes.council import PROSE
@@ -47,6 +47,18 @@ def test_a_seat_that_says_no_opinion_says_nothing(said: str) -> None:
     played = speak(says(said))
     assert (out(played).error, out(played).text) == ("opinion_invalid", "")
     assert played.facts.status == "failed"
+
+
+@pytest.mark.parametrize("around", ["Here it is: {}", "{} That is all.", "- {}", "[{}]", "I think:\n```json\n{}\n```"])
+def test_an_opinion_is_all_of_the_answer(around: str) -> None:
+    """As chair's and auditor's words are: nothing is taken out of prose, a code fence apart. Version 1 took it out, and does so where it began."""
+    text = '{"text": "I think so."}'
+    played = speak(says(around.replace("{}", text)))
+    assert (out(played).error, out(played).text) == ("opinion_invalid", "")
+    assert out(speak(says(f"```json\n{text}\n```"))).text == "I think so."
+    given = SeatInput(seat="Mythic", question=CouncilQuestion(prompt="Should it open?"))
+    before = play(SEAT_1, given, says(f"Here it is: {text}"), policy={"fallback": {"backoff_ms": 0}}, standing=AS_SEAT)
+    assert out(before).text == "I think so."
 
 
 def test_a_seat_is_asked_twice_within_its_time() -> None:

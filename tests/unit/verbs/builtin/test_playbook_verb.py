@@ -62,6 +62,8 @@ async def test_the_shipped_examples_stand_in_for_an_empty_folder(tmp_path: Path)
     verb = enterprise_playbook(tmp_path / "none")
     for situation, name in [
         ("Payments have been unavailable for ten minutes", "incident"),
+        ("website was defaced by hackers", "incident"),
+        ("somebody stole our laptops, there was a theft", "incident"),
         ("This client wants a refund and threatens legal steps", "customer_escalation"),
         ("Could the new colleague get access to the wiki?", "access_request"),
     ]:

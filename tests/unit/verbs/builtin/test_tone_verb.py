@@ -96,10 +96,14 @@ async def test_a_draft_is_held_to_its_target() -> None:
         ("This is urgent.", "urgency", "high"),
         ("It was never bad.", "positivity", "positive"),
         ("An extremely happy day.", "positivity", "positive"),
+        ("Your incompetence has cost us the client", "warmth", "cold"),
+        ("Your incompetence has cost us the client", "positivity", "negative"),
+        ("The invoice was sent to us.", "warmth", "neutral"),
+        ("Please print it.", "warmth", "neutral"),
     ],
 )
 async def test_what_stands_before_a_word_counts(text: str, scale: str, found: str) -> None:
-    """A negation turns a judgement round or takes urgency away."""
+    """A negation turns a judgement round or takes urgency away; blame is cold, and one slight word alone is no end of a scale."""
     assert scales(await output_of(VERB, text=text))[scale] == found
 
 

@@ -1,0 +1,233 @@
+"""The report of a tried policy: as data, as Markdown for people, as JUnit for a CI's own page. Each leads with how many runs would end otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from ordain.cli.output import cell_text, json_text
+from ordain.cli.policy_findings import PolicyFinding, PolicyFindingKind, ReasonTold, RunFate, RunJudged
+from ordain.errors import ConfigurationError
+from ordain.rules.plain_reply import cleaned
+
+SHOWN_RUNS = 50
+"""Most runs that Markdown names of one group of findings; JSON and JUnit have all."""
+KINDS = {
+    PolicyFindingKind.NEW_ALLOW: "Allowed now, and was not",
+    PolicyFindingKind.NEW_DENY: "Allowed no more",
+    PolicyFindingKind.OUTCOME: "Ends otherwise",
+    PolicyFindingKind.COURSE: "Takes another way; how it ends, no journal can say",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyReport:
+    """Everything that was found of every run, the policy's file, and which kinds of findings fail."""
+
+    policy: str
+    fails: frozenset[PolicyFindingKind]
+    runs: Sequence[RunJudged]
+
+    def count(self, fate: RunFate) -> int:
+        """How many runs have this fate."""
+        return sum(run.fate is fate for run in self.runs)
+
+    def findings(self) -> Iterator[PolicyFinding]:
+        """Every finding, oldest run first."""
+        return (found for run in self.runs for found in run.findings)
+
+    def failing(self) -> list[PolicyFinding]:
+        """The findings that were named as failures."""
+        return [found for found in self.findings() if found.kind in self.fails]
+
+    def unreadable(self) -> list[tuple[str, str, str]]:
+        """Each run that cannot be judged, as (it, the run above it all, why)."""
+        return [(run, judged.run, why) for judged in self.runs for run, why in judged.unreadable]
+
+    def lead(self) -> str:
+        """The first line."""
+        judged = len(self.runs) - self.count(RunFate.UNREADABLE) - self.count(RunFate.ERASED)
+        return f"{self.count(RunFate.OUTCOME)} of {judged} runs would end otherwise"
+
+    def rest(self) -> Iterator[str]:
+        """What else there is to count, each in words; nothing where there is none."""
+        counted = (
+            (RunFate.COURSE, "would take another way, to an end that no journal can say"),
+            (RunFate.SHORTER_TOOLS, "would only be offered fewer tools, none of which was called"),
+            (RunFate.ERASED, "were erased, and are not judged"),
+        )
+        yield from (f"{count} {words}" for fate, words in counted if (count := self.count(fate)))
+        if unreadable := self.unreadable():
+            yield f"{len(unreadable)} cannot be read, and are not judged"
+
+
+Group = tuple[PolicyFindingKind, str, str, ReasonTold, ReasonTold, bool]
+
+
+def groups(report: PolicyReport) -> Mapping[Group, list[PolicyFinding]]:
+    """Findings that say the same of several runs, the gravest kind first, the most frequent first."""
+    found: dict[Group, list[PolicyFinding]] = {}
+    for one in report.findings():
+        found.setdefault((one.kind, one.rule, one.verb, one.before, one.after, one.exact), []).append(one)
+    order = list(PolicyFindingKind)
+    return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]))))
+
+
+def told(group: Group) -> str:
+    """A group in one line of words."""
+    _, rule, verb, before, after, exact = group
+    about = f"{cell_text(verb)}: " if verb else ""
+    by = f" (rule {rule})" if rule else ""
+    certainty = "" if exact else ", on the facts that were recorded"
+    return f"{about}{_said(before)} → {_said(after)}{by}{certainty}" if before.code or before.words else f"{_said(after)}{by}"
+
+
+def _said(reason: ReasonTold) -> str:
+    code = cell_text(reason.code)
+    return f"{reason.words.rstrip('.')} [{code}]" if reason.words and code else reason.words or code
+
+
+def as_data(report: PolicyReport) -> dict[str, Any]:
+    """The report as data."""
+    return {
+        "lead": report.lead(),
+        "policy": report.policy,
+        "fail_on": sorted(report.fails),
+        "failed": bool(report.failing()),
+        "runs": {"total": len(report.runs), **{fate.value: report.count(fate) for fate in RunFate}},
+        "findings": [asdict(found) for found in report.findings()],
+        "shorter_tools": [run.run for run in report.runs if run.fate is RunFate.SHORTER_TOOLS],
+        "other_decisions": _others(report),
+        "unreadable": [{"run": run, "root": root, "verdict": why} for run, root, why in report.unreadable()],
+    }
+
+
+def _others(report: PolicyReport) -> dict[str, int]:
+    counted = Counter[str]()
+    for run in report.runs:
+        counted.update(run.others)
+    return dict(sorted(counted.items()))
+
+
+def as_json(report: PolicyReport) -> str:
+    """The report as JSON."""
+    return json_text(as_data(report), indent=2) + "\n"
+
+
+def as_markdown(report: PolicyReport) -> str:
+    """The report for people, as a comment or a job's summary shows it."""
+    lines = [
+        f"## {report.lead()}",
+        "",
+        f"Policy {_code(report.policy)}, tried on recorded runs without a model; budgets were not simulated again.",
+    ]
+    lines += ["", *(f"- {line}" for line in report.rest())]
+    kind = None
+    for group, findings in groups(report).items():
+        if group[0] is not kind:
+            kind = group[0]
+            fails = " — fails" if kind in report.fails else ""
+            lines += ["", f"### {KINDS[kind]} (`{kind}`{fails})", ""]
+        runs = list(dict.fromkeys(found.run for found in findings))
+        more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
+        named = ", ".join(f"`{run}`" for run in runs[:SHOWN_RUNS])
+        lines.append(f"- {_escaped(told(group))}: {_counted(runs)}: {named}{more}")
+    if shorter := [run.run for run in report.runs if run.fate is RunFate.SHORTER_TOOLS]:
+        lines += [
+            "",
+            *_folded(f"Shorter tool lists: {_counted(shorter)} that called none of what is gone", [f"- `{run}`" for run in shorter]),
+        ]
+    if others := _others(report):
+        lines += ["", *_folded("Other decisions that come out otherwise", [f"- rule `{rule}`: {count}" for rule, count in others.items()])]
+    if unreadable := report.unreadable():
+        lines += ["", "### Not judged", "", *(f"- {_code(run)}: {_code(why)}" for run, _, why in unreadable)]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(runs: Sequence[str]) -> str:
+    return f"{len(runs)} run" if len(runs) == 1 else f"{len(runs)} runs"
+
+
+def _folded(title: str, lines: Sequence[str]) -> list[str]:
+    return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"]
+
+
+def _code(text: str) -> str:
+    return f"`{cell_text(text).replace('`', chr(39))}`"
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{char}" if char in "\\`*_<>|#&~" else char for char in text)
+
+
+def as_junit(report: PolicyReport) -> str:
+    """The report as JUnit: a case for each run; a finding that fails is its failure, what cannot be read its error."""
+    failed = {found.root for found in report.failing()}
+    errors = sum(bool(run.unreadable) and run.run not in failed for run in report.runs)
+    attributes = {
+        "name": f"{report.lead()} under {_plain(report.policy)}",
+        "tests": str(len(report.runs)),
+        "failures": str(len(failed)),
+        "errors": str(errors),
+        "skipped": str(report.count(RunFate.ERASED)),
+    }
+    suite = ET.Element("testsuite", attributes)
+    for run in report.runs:
+        case = ET.SubElement(suite, "testcase", {"classname": _plain(run.flow) or "run", "name": _plain(run.run)})
+        failing = [found for found in run.findings if found.kind in report.fails]
+        if failing:
+            kinds = ", ".join(dict.fromkeys(found.kind.value for found in failing))
+            ET.SubElement(case, "failure", {"type": kinds, "message": _line(failing[0])}).text = "\n".join(map(_line, failing))
+        elif run.unreadable:
+            why = "; ".join(f"{one}: {said}" for one, said in run.unreadable)
+            ET.SubElement(case, "error", {"type": _plain(run.unreadable[0][1]), "message": _plain(why)})
+        elif run.fate is RunFate.ERASED:
+            ET.SubElement(case, "skipped", {"message": "erased"})
+        if told_only := [found for found in run.findings if found.kind not in report.fails]:
+            ET.SubElement(case, "system-out").text = "\n".join(map(_line, told_only))
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _line(found: PolicyFinding) -> str:
+    group = (found.kind, found.rule, found.verb, found.before, found.after, found.exact)
+    return _plain(f"{found.kind} in {found.run} at {found.address}: {told(group)}")
+
+
+def _plain(text: str) -> str:
+    return cleaned(cell_text(text) if len(text) < 200 else text)
+
+
+WRITERS: Mapping[str, Callable[[PolicyReport], str]] = {".md": as_markdown, ".json": as_json, ".xml": as_junit}
+
+
+def check_names(files: Sequence[Path]) -> None:
+    """Refuse what no report can be written to, before anything is judged.
+
+    Raises:
+        ConfigurationError: its name ends otherwise, or its folder is not there.
+    """
+    for file in files:
+        if file.suffix not in WRITERS:
+            raise ConfigurationError(f"--report {file}: a report's name ends in .md, .json or .xml (JUnit)", code="usage")
+        if not file.absolute().parent.is_dir() or file.is_dir():
+            raise ConfigurationError(
+                f"--report {file} cannot be written: its folder is not there, or it is one itself", code="cannot_write"
+            )
+
+
+def write_reports(report: PolicyReport, files: Sequence[Path]) -> None:
+    """Write each.
+
+    Raises:
+        ConfigurationError: one cannot be written.
+    """
+    for file in files:
+        try:
+            file.write_text(WRITERS[file.suffix](report), encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"--report {file} cannot be written: {error.strerror}", code="cannot_write") from error

@@ -1,0 +1,132 @@
+"""``ordain replay --policy FILE`` with ``--since``, ``--fail-on`` or ``--report``: a policy is tried on recorded runs, and its findings decide the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from ordain.cli.archive import open_archive
+from ordain.cli.exit_codes import FAILED, OK, UNREADABLE
+from ordain.cli.options import Judging
+from ordain.cli.output import print_json, show
+from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
+from ordain.cli.policy_reports import KINDS, PolicyReport, as_data, check_names, groups, told, write_reports
+from ordain.cli.processes import each
+from ordain.cli.time_spans import moment_us
+from ordain.contracts.policy import Policy
+from ordain.engines.clock import SystemClock
+from ordain.errors import ConfigurationError
+from ordain.runtime.diff import PolicyDiff, TriedPolicy
+from ordain.settings import read_policy
+
+GROUPS_SHOWN = 20
+TELLS_EVERY_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What a policy is tried on: the folder, one run or all, and how many processes do it."""
+
+    home: Path
+    run: str | None
+    jobs: int
+
+
+def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> int:
+    """Judge every run by the policy, tell and write what was found.
+
+    Raises:
+        ConfigurationError: the policy, a span, a kind of finding or a report's name is wrong.
+        NotFound: there is no such run, or no data.
+    """
+    fails = _fails(judging.fail_on)
+    check_names(judging.report)
+    within = _within(judging)
+    policy = read_policy(file)
+    runs = asyncio.run(_named(trial, within, policy, str(file)))
+    found = tuple(_told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs)))
+    report = PolicyReport(policy=str(file), fails=fails, runs=found)
+    write_reports(report, judging.report)
+    if as_json:
+        print_json(as_data(report))
+    else:
+        _print(report)
+    if report.failing():
+        return FAILED
+    return UNREADABLE if report.unreadable() else OK
+
+
+def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:
+    names = [name.strip() for one in given for name in one.split(",") if name.strip()]
+    try:
+        return frozenset(map(PolicyFindingKind, names))
+    except ValueError:
+        message = f"--fail-on takes {', '.join(PolicyFindingKind)}, several with commas between them"
+        raise ConfigurationError(message, code="usage") from None
+
+
+def _within(judging: Judging) -> tuple[int | None, int | None]:
+    now = datetime.fromtimestamp(SystemClock().now() / 1e6, UTC)
+    since, until = (
+        None if text is None else moment_us(text, now, option) for text, option in ((judging.since, "--since"), (judging.until, "--until"))
+    )
+    if since is not None and until is not None and since >= until:
+        raise ConfigurationError("--since lies before --until", code="usage")
+    return since, until
+
+
+async def _named(trial: Trial, within: tuple[int | None, int | None], policy: Policy, file: str) -> Sequence[str]:
+    with open_archive(trial.home) as archive:
+        archive.runtime.services.kinds.check_policy(policy, file)
+        if trial.run is not None:
+            return (await archive.tree(trial.run))[:1]
+        return await archive.runs(roots_only=True, since=within[0], until=within[1])
+
+
+def compare_some(home: Path, runs: Sequence[str], policy: Policy) -> list[PolicyDiff]:
+    """Compare these, each with all below it, whatever process this is. What is wrong with one is in its verdict."""
+
+    async def compared() -> list[PolicyDiff]:
+        tried = TriedPolicy(policy)
+        with open_archive(home) as archive:
+            return [await archive.diff(run, tried) for run in runs]
+
+    return asyncio.run(compared())
+
+
+def judge_some(home: Path, runs: Sequence[str], policy: Policy) -> list[RunJudged]:
+    """What comparing these comes to."""
+    return [judged(diff) for diff in compare_some(home, runs, policy)]
+
+
+def _told_of(found: Iterator[RunJudged], total: int) -> Iterator[RunJudged]:
+    """The same, telling on stderr how far it is where that takes long."""
+    last = time.monotonic()
+    for number, one in enumerate(found, 1):
+        yield one
+        if (now := time.monotonic()) - last >= TELLS_EVERY_S:
+            last = now
+            print(f"ordain: judged {number} of {total} runs", file=sys.stderr, flush=True)
+
+
+def _print(report: PolicyReport) -> None:
+    show(report.lead())
+    for line in report.rest():
+        show(f"  {line}")
+    grouped, kind = groups(report), None
+    for group, findings in list(grouped.items())[:GROUPS_SHOWN]:
+        if group[0] is not kind:
+            kind = group[0]
+            show(f"{KINDS[kind]} ({kind}{', fails' if kind in report.fails else ''})")
+        runs = list(dict.fromkeys(found.run for found in findings))
+        show(f"  {told(group)}: {runs[0]}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}")
+    if len(grouped) > GROUPS_SHOWN:
+        show(f"  and {len(grouped) - GROUPS_SHOWN} groups more: --report FILE.md has all")
+    for run, _, why in report.unreadable():
+        show(f"not judged: {run}  {why}")

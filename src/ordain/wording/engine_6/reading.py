@@ -1,0 +1,121 @@
+"""Engine 5's reading, with orders that something is insisted on with, a no that is said more than once, and places of options.
+
+*Stop right now please* and *no no stop* were requests of their own, *no no* while work ran wanted nothing. A day that no month has is no date, and 1 and 2
+are figures. What speaks of a place among options and names none that there is (*the fourth one* of three, *the last one*) goes back, and begins nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from msgspec import structs
+
+from ordain.wording.cues import Cues
+from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_3.whole import OWN_SIGNS, ClosedLists, Part
+from ordain.wording.engine_5.reading import LISTS as FIFTH_LISTS
+from ordain.wording.engine_5.reading import WrittenReading
+from ordain.wording.engine_5.spelling import is_spelled, marked_words
+from ordain.wording.engine_6 import places
+from ordain.wording.engine_6.insistence import INSISTENCE, Insistence
+from ordain.wording.engine_6.places import PlacedChoices
+from ordain.wording.table import Table
+
+PROTESTS: Final = "protests"
+LISTS: Final = FIFTH_LISTS | places.LISTS | {INSISTENCE, PROTESTS}
+"""The lists of words that engine 6 looks into. Beside those of places and of what insists: a no that wants something to end, said once (*no don't*)."""
+CERTAIN: Final = 2
+PLACE_WORDS: Final = 6
+"""Most words of a message that speaks of a place among options."""
+DAYS_MAX: Final = 31
+_LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
+_ORDINAL: Final = re.compile(r"(?<![\w.:,])(\d{2,})(?:st|nd|rd|th|\.)(?![\w:])", re.IGNORECASE)
+_TIME: Final = re.compile(r"\d\s*(?:[:h]|uhr\b|am\b|pm\b|o'clock)|\b(?:noon|midnight)\b", re.IGNORECASE)
+_SMALL_FIGURE: Final = re.compile(r"(?<![\w.,:])[12](?=\s+\w)")
+_BREAKS: Final = frozenset(",.!;:\n")
+
+
+class InsistentReading:
+    """Engine 6 over one table, compiled: engine 5 over it, and its lists."""
+
+    __slots__ = ("_choices", "_fifth", "_insistence", "_known", "_protests", "_refusing")
+
+    def __init__(self, table: Table) -> None:
+        """Compile the table."""
+        self._fifth = WrittenReading(table)
+        self._insistence = Insistence(table)
+        self._choices = PlacedChoices(table, ClosedLists(table.lists, table.phrases))
+        own = (phrase for sign, phrases in table.phrases if sign in OWN_SIGNS for phrase in phrases)
+        self._known = marked_words((*own, *(phrase for phrases in table.lists.values() for phrase in phrases)))
+        self._protests = frozenset(key for phrase in table.lists.get(PROTESTS, ()) for key in keys(phrase))
+        self._refusing = ClosedLists({"refusals": table.lists.get("refusals", ()), "consents": table.lists.get("consents", ())})
+
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """As engine 1 has them."""
+        return self._fifth.parts(text)
+
+    def cues(self, text: str) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        found = self._fifth.cues(text)
+        if len(text.strip()) > LOOKED_AT:
+            return found
+        if found.date_time and _names_no_day(text):
+            found = structs.replace(found, date_time=False)
+        if CERTAIN in (found.stop, found.steer) or found.hold or found.go_on or found.yes or found.question or "?" in text:
+            return found
+        if self._corrects(text):
+            return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1))
+        if self._protest(text):
+            return structs.replace(found, protest=True)
+        return self._ordered(text, found)
+
+    def chosen(self, text: str, options: tuple[str, ...]) -> str:
+        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        if not text.isascii() and not is_spelled(text, self._known | marked_words(options)):
+            return ""
+        return self._choices.chosen(text, options)
+
+    def mentions(self, text: str, options: tuple[str, ...]) -> bool:
+        """Whether the message has a word of one of the options, or of a place."""
+        if self._fifth.mentions(text, options):
+            return True
+        said = [token for token in tokens(fold(text[:LOOKED_AT])) if token[0] not in _BREAKS]
+        return len(said) <= PLACE_WORDS and self._choices.places(said)
+
+    def _corrects(self, text: str) -> bool:
+        """*No, 1 percent*: 1 and 2 are figures like others, though alone they choose."""
+        other = _SMALL_FIGURE.sub("3", text)
+        return other != text and self._fifth.cues(other).steer == CERTAIN
+
+    def _ordered(self, text: str, found: Cues) -> Cues:
+        """With the order that is left once nothing insists on it any more."""
+        order = self._insistence.without(text)
+        if not order:
+            return found
+        read = self._fifth.cues(order)
+        if read.steer == CERTAIN or read.go_on or read.yes or read.question:
+            return found
+        if found.no and (read.stop == CERTAIN or read.hold):
+            return structs.replace(found, protest=True)  # it may answer, and is an order where it answers nothing
+        return structs.replace(found, stop=CERTAIN) if read.stop == CERTAIN else structs.replace(found, hold=found.hold or read.hold)
+
+    def _protest(self, text: str) -> bool:
+        """Whether it is nothing but a no that is repeated, lengthened, or of the list."""
+        plain = _LENGTHENED.sub(r"\1", text)
+        said = [token for token in tokens(fold(plain)) if token[0] not in _BREAKS]
+        if tuple(said) in self._protests:
+            return True
+        ways = self._refusing.ways(plain)
+        if Part.REFUSAL not in ways or any(way & Part.CONSENT for way in ways):
+            return False
+        return plain != text or any(one == other for one, other in pairwise(said))
+
+
+def _names_no_day(text: str) -> bool:
+    """Whether its only figure is that of a day, and no month has it: *the 32nd*."""
+    figures = re.findall(r"\d+", text)
+    found = _ORDINAL.search(text)
+    return found is not None and len(figures) == 1 and int(found[1]) > DAYS_MAX and _TIME.search(text) is None

@@ -102,7 +102,7 @@ class TextOptions(Lenient):
 class ResponsesRequest(_Asking):
     """``POST /v1/responses``. ``previous_response_id`` names the conversation that goes on; without it the input is compared as above."""
 
-    input: str | list[ResponseItem] = Field(min_length=1)
+    input: Annotated[str, Field(min_length=1)] | Annotated[list[ResponseItem], Field(min_length=1, max_length=MESSAGES_MAX)]
     instructions: str | None = None
     previous_response_id: str | None = Field(default=None, max_length=NAME_CHARS)
     conversation: str | dict[str, JsonValue] | None = None

@@ -104,7 +104,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     turns: list[tuple[str, str]] = []
     for at, item in enumerate(items):
         if item.type != "message" or item.role is None:
-            raise _misfit(f"/input/{at}/type", "unsupported_item", f"an item of type {item.type!r} is not read here")
+            raise _misfit(f"/input/{at}/type", "unsupported_parameter", f"an item of type {item.type!r} is not read here")
         turns.append(_turn(ChatTurn(role=item.role, content=item.content), f"/input/{at}"))
     if given.instructions:
         turns.insert(0, ("system", given.instructions))
@@ -149,7 +149,7 @@ def _part(part: ContentPart, place: str) -> str:
         return part.refusal or ""
     if part.type not in TEXT_PARTS or part.text is None:
         what = "pictures" if "image" in part.type else "sound" if "audio" in part.type else "files" if "file" in part.type else part.type
-        raise _misfit(place, "unsupported_content", f"{what} cannot be read here: send text")
+        raise _misfit(place, "unsupported_parameter", f"{what} cannot be read here: send text")
     return part.text
 
 
@@ -167,9 +167,9 @@ def _shown(turns: Sequence[tuple[str, str]], session: str, place: str) -> Shown:
     now = said[first:]
     text = "\n\n".join(turn.text for turn in now)
     if not text.strip():
-        raise _misfit(place, "no_user_message", "the last message is what the user says now, and it says something")
+        raise _misfit(place, "conversation_unfit", "the last message is what the user says now, and it says something")
     if len(text) > MESSAGE_CHARS:
-        raise _misfit(place, "string_too_long", f"what the user says now has at most {MESSAGE_CHARS} characters")
+        raise _misfit(place, "conversation_unfit", f"what the user says now has at most {MESSAGE_CHARS} characters")
     return Shown(before=tuple(said[:first]), now=tuple(now), instructions=instructions, session=session)
 
 
@@ -182,7 +182,7 @@ def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> st
     if given is None:
         return ""
     if not isinstance(given, str):
-        raise _misfit("/metadata/session_id", "string_type", "the name of a session is a text")
+        raise _misfit("/metadata/session_id", "conversation_unfit", "the name of a session is a text")
     return _session(given, "metadata.session_id")
 
 
@@ -193,7 +193,7 @@ def _conversation(given: ResponsesRequest) -> str:
 
 def _session(name: str, where: str) -> str:
     if _SESSION.match(name) is None:
-        raise InvalidRequest(f"{where} names no session: letters, digits and ._:@+/-, at most 200", code="invalid_request", status=422)
+        raise InvalidRequest(f"{where} names no session: letters, digits and ._:@+/-, at most 200", code="conversation_unfit")
     return name
 
 
@@ -207,7 +207,7 @@ def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
         return None
     found = (form.json_schema or {}).get("schema", {})
     if not isinstance(found, dict):
-        raise _misfit("/response_format/json_schema/schema", "dict_type", "a schema is an object")
+        raise _misfit("/response_format/json_schema/schema", "invalid_schema", "a schema is an object")
     return found
 
 
@@ -221,7 +221,4 @@ def _not_here(field: str, why: str = "") -> InvalidRequest:
 
 
 def _misfit(place: str, code: str, message: str) -> InvalidRequest:
-    errors = [{"place": place, "code": code, "message": message}]
-    return InvalidRequest(
-        message, code="unsupported_parameter" if code.startswith("unsupported") else "invalid_request", details={"errors": errors}
-    )
+    return InvalidRequest(message, code=code, details={"errors": [{"place": place, "code": code, "message": message}]})

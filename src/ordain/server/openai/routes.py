@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -12,7 +13,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
-from ordain.contracts.conversation import Channel, Message
+from ordain.contracts.conversation import SESSION_ID, Channel, Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.openai import (
     ChatCompletion,
@@ -43,16 +44,17 @@ from ordain.server.translation import shaped
 from ordain.server.workspaces import Workspace
 
 M = TypeVar("M", bound=BaseModel)
+_SESSION = re.compile(SESSION_ID)
 BYTES, VALUES = 20 * 2**20, 200_000
 """Most of one body: a whole conversation comes with each request."""
 APART_BYTES = 64 * 1024
 """A larger body is read in a thread, so that nobody waits for it."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
 ID_PREFIX = "resp_"
-NOT_SERVED = ("unknown_model", "unsupported_parameter", "answer_unfit", "invalid_schema", "busy")
+NOT_SERVED = ("unknown_model", "unsupported_parameter", "conversation_unfit", "answer_unfit", "invalid_schema", "busy")
 CHAT_EXAMPLE = {"model": "ordain", "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}]}
 RESPONSE_EXAMPLE = {"model": "ordain", "input": "Which weekday comes after Tuesday?"}
-EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+EVENTS: dict[str, Any] = {"text/event-stream": {"schema": {}}}
 """Where ``stream`` is set."""
 
 
@@ -186,7 +188,7 @@ def _session_of(response: str | None) -> str:
     """The session that a response was of; "" where none is named.
 
     Raises:
-        InvalidRequest: it is no id of ours.
+        InvalidRequest: it is no id of ours (``conversation_unfit``).
     """
     if response is None:
         return ""
@@ -195,7 +197,8 @@ def _session_of(response: str | None) -> str:
         _, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
     except (binascii.Error, ValueError):
         session = ""
-    if not session or not response.startswith(ID_PREFIX):
-        errors = [{"place": "/previous_response_id", "code": "unknown_response", "message": "it is the id of no response of this server"}]
-        raise InvalidRequest("previous_response_id is the id of no response of this server", details={"errors": errors})
+    if not response.startswith(ID_PREFIX) or _SESSION.match(session) is None:
+        why = "previous_response_id is the id of no response of this server"
+        errors = [{"place": "/previous_response_id", "code": "conversation_unfit", "message": why}]
+        raise InvalidRequest(why, code="conversation_unfit", details={"errors": errors})
     return session

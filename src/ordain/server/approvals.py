@@ -27,6 +27,7 @@ from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import SEQ_MAX
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
@@ -242,7 +243,7 @@ def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 def approvals_router(face: Face) -> APIRouter:
     """The approvers' routes."""
-    router = APIRouter(prefix="/approvals", tags=["approvals"])
+    router = resource("approvals", prefix="/approvals")
     runtime = face.runtime
 
     @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))

@@ -14,6 +14,7 @@ from ordain.server.doors import Door, door_of
 from ordain.server.openai.wire import is_openai
 from ordain.server.problems import MEDIA_TYPE
 from ordain.server.refusals import GUARDED, KEY, REFUSALS, refusal_codes
+from ordain.server.resource import operation_id
 
 PROBLEM, OPENAI = REFERENCE.format(model="Problem"), REFERENCE.format(model="OpenAIRefusal")
 RETRY = {429, 503}
@@ -33,11 +34,6 @@ LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     },
 }
 """What a success leads to: operation → next operation → its parameters."""
-
-
-def operation_id(route: APIRoute) -> str:
-    """An operation is named as its function; a test holds the names apart."""
-    return route.name
 
 
 def completed(document: dict[str, Any], schemas: Mapping[str, Any], routes: Sequence[BaseRoute]) -> dict[str, Any]:

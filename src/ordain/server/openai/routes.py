@@ -40,6 +40,7 @@ from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
 from ordain.server.refusals import CONVERSATION, refusing
+from ordain.server.resource import resource
 from ordain.server.translation import shaped
 from ordain.server.workspaces import Workspace
 
@@ -72,7 +73,7 @@ SHAPES = (ChatCompletionRequest, ChatCompletion, ResponsesRequest, ResponseObjec
 
 def openai_router(face: Face) -> APIRouter:
     """The routes."""
-    router = APIRouter(prefix="/v1", tags=["openai"])
+    router = resource("openai", prefix="/v1")
 
     @router.get("/models", **shown(ModelEntries))
     async def list_openai_models() -> Response:

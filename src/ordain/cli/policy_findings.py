@@ -29,6 +29,7 @@ class RunFate(StrEnum):
 
     UNCHANGED = "unchanged"
     SHORTER_TOOLS = "shorter_tools"
+    SAME_END = "same_end"
     COURSE = "another_course"
     OUTCOME = "ends_otherwise"
     ERASED = "erased"
@@ -98,11 +99,18 @@ def _fate(root: PolicyDiff, every: Sequence[PolicyDiff]) -> RunFate:
     turned = [one for one in every if _turns(one)]
     if not turned:
         return RunFate.UNCHANGED
+    if all(map(_ends_alike, turned)):
+        return RunFate.SAME_END
     return RunFate.SHORTER_TOOLS if all(map(_only_fewer_tools, every)) else RunFate.COURSE
 
 
 def _ends_otherwise(one: PolicyDiff) -> bool:
     return one.ended is not None and one.settled is not None and one.ended != one.settled
+
+
+def _ends_alike(one: PolicyDiff) -> bool:
+    """Whether a run is known to come to the end on record, by another way or sooner."""
+    return one.ended is not None and one.ended == one.settled
 
 
 def _turns(one: PolicyDiff) -> bool:
@@ -135,7 +143,7 @@ def _findings(one: PolicyDiff, root: str) -> Iterator[PolicyFinding]:
     cause = next((flip for flip in one.flips if flip.exact), None)
     if _ends_otherwise(one):
         yield _ended(one, root, cause)
-    elif _turns(one) and not _only_fewer_tools(one):
+    elif _turns(one) and not _ends_alike(one) and not _only_fewer_tools(one):
         yield _turned(one, root, cause)
 
 

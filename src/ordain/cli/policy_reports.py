@@ -57,12 +57,14 @@ class PolicyReport:
         """What else there is to count, each in words; nothing where there is none."""
         counted = (
             (RunFate.COURSE, "would take another way, to an end that no journal can say"),
+            (RunFate.SAME_END, "would come to the same end another way, or sooner"),
             (RunFate.SHORTER_TOOLS, "would only be offered fewer tools, none of which was called"),
             (RunFate.ERASED, "were erased, and are not judged"),
         )
         yield from (f"{count} {words}" for fate, words in counted if (count := self.count(fate)))
         if unreadable := self.unreadable():
             yield f"{len(unreadable)} cannot be read, and are not judged"
+        yield "budgets were not simulated again: what a call cost is weighed as recorded"
 
 
 Group = tuple[PolicyFindingKind, str, str, ReasonTold, ReasonTold, bool]
@@ -123,7 +125,7 @@ def as_markdown(report: PolicyReport) -> str:
     lines = [
         f"## {report.lead()}",
         "",
-        f"Policy {_code(report.policy)}, tried on recorded runs without a model; budgets were not simulated again.",
+        f"Policy {_code(report.policy)}, tried on recorded runs without a model.",
     ]
     lines += ["", *(f"- {line}" for line in report.rest())]
     kind = None

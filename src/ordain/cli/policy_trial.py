@@ -21,7 +21,7 @@ from ordain.cli.processes import each
 from ordain.cli.time_spans import moment_us
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, NotFound
 from ordain.runtime.diff import PolicyDiff, TriedPolicy
 from ordain.settings import read_policy
 
@@ -43,13 +43,15 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
 
     Raises:
         ConfigurationError: the policy, a span, a kind of finding or a report's name is wrong.
-        NotFound: there is no such run, or no data.
+        NotFound: there is no such run, none in that time, or no data.
     """
     fails = _fails(judging.fail_on)
     check_names(judging.report)
     within = _within(judging)
     policy = read_policy(file)
     runs = asyncio.run(_named(trial, within, policy, str(file)))
+    if not runs:
+        raise NotFound("no run began in that time, so nothing can be said of the policy", code="no_runs")
     found = tuple(_told_of(each(partial(judge_some, policy=policy), trial.home, runs, trial.jobs), len(runs)))
     report = PolicyReport(policy=str(file), fails=fails, runs=found)
     write_reports(report, judging.report)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.approvals import MayAsk, Subject, Tier
+from ordain.contracts.policy import Policy
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Claim, Wait, WaitFor
 from ordain.effects.results import Resubmitted, WaitResult
@@ -19,18 +20,23 @@ from ordain.journal.digests import call_digest
 from ordain.rules.authorize import AuthorizeOutcome, Deny, NeedsApproval
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GRANT
+from ordain.rules.profile import HeldProfile
 
 
 async def ask_approval(context: FlowContext, asked: ApprovalAsked) -> WaitResult:
     """Wait for an approver's word on exactly this, as long as policy and profile leave it open and the run lives. It costs nothing meanwhile."""
-    policy, held = context.catalog.policy.approvals, context.held
-    open_s = min(policy.open_s(asked.tier, call.verb) for call in asked.calls)
+    held = context.held
+    deadline = min(context.hard, context.now() + open_s(asked, context.catalog.policy, held) * 1_000_000)
     if held is not None:
-        open_s = held.open_s(open_s)
         asked = msgspec.structs.replace(asked, apart=held.apart)
-    deadline = min(context.hard, context.now() + open_s * 1_000_000)
     about = ", ".join(dict.fromkeys(call.verb for call in asked.calls))
     return await context.fx.perform(Wait(what=WaitFor.APPROVAL, about=about, deadline=deadline, approval=asked))
+
+
+def open_s(asked: ApprovalAsked, policy: Policy, held: HeldProfile | None) -> int:
+    """How long a policy, and the profile that holds, leave what is asked open."""
+    by_policy = min(policy.approvals.open_s(asked.tier, call.verb) for call in asked.calls)
+    return by_policy if held is None else held.open_s(by_policy)
 
 
 def call_approval(call: Call, tier: Tier) -> ApprovalAsked:

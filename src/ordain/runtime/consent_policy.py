@@ -13,6 +13,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
+from ordain.flows.approval import open_s
 from ordain.journal.codec import decode
 from ordain.journal.records import Started
 from ordain.ports.approvals import ApprovalRow
@@ -41,12 +42,6 @@ def needed(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tupl
             if rule not in found:
                 found.append(rule)
     return tuple(found)
-
-
-def open_s(asked: ApprovalAsked, policy: Policy, held: HeldProfile | None) -> int:
-    """How long a policy, and the profile that holds, leave what is asked open."""
-    by_policy = min(policy.approvals.open_s(asked.tier, call.verb) for call in asked.calls)
-    return by_policy if held is None else held.open_s(by_policy)
 
 
 def outlived(services: Services, asked: ApprovalAsked, row: ApprovalRow, held: object) -> str | None:

@@ -6,6 +6,8 @@ that differs from the record: that address is the frontier, for past it nobody k
 
 A child's journal is exact up to its own frontier where its parent started it before the parent's frontier, else bounded
 throughout. Budgets are not simulated again: a call that costs what was recorded is weighed as recorded.
+
+What an approver said is no effect of the run's and still the policy's to take: the first answer that would not count is a frontier too.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from ordain.journal.codec import decode
 from ordain.journal.folds import ending
 from ordain.journal.records import DecisionBody, Record, RecordKind
 from ordain.ports.store import StoredRun
+from ordain.rules.approve import APPROVE
 from ordain.rules.authorize import AUTHORIZE, AuthorizeFacts
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.recover import RECOVER, Recovering, happened_of
@@ -36,6 +39,7 @@ from ordain.runtime.execution import Execution
 from ordain.runtime.flow_end import FlowEnd
 from ordain.runtime.flow_outcome import FlowRaised, NothingBeyond, OutOfJournal, flow_outcome
 from ordain.runtime.policy_changes import PolicyChange, change_of, refused_verb
+from ordain.runtime.policy_consents import untaken_answers
 from ordain.runtime.replay import opened, replay, short
 from ordain.runtime.run_state import RunState
 from ordain.runtime.setup import RunSetup
@@ -200,12 +204,13 @@ def _diff(stored: StoredRun, catalog: Catalog, other: Catalog, world: _World, *,
     """Where all comes out as recorded under the other policy, that is shown; only what does not is held to its own policy, too, before it is told."""
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
     same = exact and _exact(stored, (catalog, other), world, report)
-    if not same:
+    if not same or any(True for _ in untaken_answers(stored, catalog.policy, other.policy)):
         replayed = replay(stored, catalog, world.kinds, world.transcript)
         if not replayed.equal:
             return PolicyDiff(run=report.run, flow=report.flow, verdict=replayed.verdict)
         if not exact:
             report.settled, report.frontier = _settled(stored), -1
+        _untaken(stored, (catalog.policy, other.policy), report)
         if report.frontier is not None:
             _bounded(opened(stored, catalog, world.kinds), stored, other.policy, report)
     for addr, child in children_of(stored):
@@ -253,6 +258,27 @@ def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, 
     if report.settled is None and report.ended is None and execution.exhausted:
         report.frontier = None
     return report.frontier is None and report.ended is not None and report.ended == report.settled and execution.as_recorded
+
+
+def _untaken(stored: StoredRun, policies: tuple[Policy, Policy], report: PolicyDiff) -> None:
+    """Note each answer of an approver that would not count; how it goes on after the first nobody knows."""
+    for answer in untaken_answers(stored, *policies):
+        before = report.frontier is None or answer.effect < report.frontier
+        change = PolicyChange.NEW_DENY if answer.yes else PolicyChange.OTHER
+        flips = (
+            Flip(
+                address=answer.address, rule=APPROVE.name, recorded=answer.recorded, now=answer.now, exact=before, verb=verb, change=change
+            )
+            for verb in answer.verbs
+        )
+        report.flips += flips
+        if before:
+            report.flips[:] = [flip if _effect(flip) <= answer.effect else replace(flip, exact=False) for flip in report.flips]
+            report.frontier, report.ended = answer.effect + 1, None
+
+
+def _effect(flip: Flip) -> int:
+    return int(flip.address.partition("/")[0])
 
 
 def _bounded(setup: RunSetup, stored: StoredRun, policy: Policy, report: PolicyDiff) -> None:

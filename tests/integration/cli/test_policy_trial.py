@@ -156,15 +156,14 @@ def test_a_damaged_run_is_named_and_stops_no_other(home: Path, trial: Trial, tmp
 
 
 def test_only_runs_of_the_span_are_judged(home: Path, trial: Trial, tmp_path: Path) -> None:
-    """Spans lie back from now, dates are in UTC; what began at the later bound is left out."""
+    """Spans lie back from now, dates are in UTC; what began at the later bound is left out. Of none nothing can be said: a gate does not pass by an empty span."""
     plan(home, "sum")
     same, tomorrow = policy(tmp_path, "same"), (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     counts: list[str] = []
     for bounds in (("--since", "1d"), ("--until", "1h"), ("--since", tomorrow), ("--until", tomorrow), ("--since", "2w", "--until", "1d")):
         code, said, _ = trial(*bounds, "--policy", same)
-        assert code == OK
-        counts.append(re.findall(r"of (\d+) runs", said)[0])
-    assert counts == ["1", "0", "0", "1", "0"]
+        counts.append(str(code) if code else re.findall(r"of (\d+) runs", said)[0] + " run")
+    assert counts == ["1 run", "2", "2", "1 run", "2"]
 
 
 @pytest.mark.parametrize(

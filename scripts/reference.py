@@ -32,8 +32,8 @@ from ordain.rules.council import COURSE, DOUBTS, CouncilEnd, CouncilStage
 from ordain.server import Face, build_app
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings
+from ordain.shipped_verbs import builtin_registry
 from ordain.store.schema import VERSION
-from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.wording.engines import ENGINES, NEWEST
 from scripts.described import (
     all_codes,

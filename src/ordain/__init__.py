@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["Agent", "Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "tune_collector", "verb"]
+__all__ = ["Agent", "FunctionVerb", "Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "tune_collector", "verb"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Agent": "ordain.contracts.cards",
+    "FunctionVerb": "ordain.verbs",
     "Ordain": "ordain.app",
     "OrdainError": "ordain.errors",
     "VerbContext": "ordain.verbs",

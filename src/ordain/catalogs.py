@@ -18,9 +18,10 @@ from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
+from ordain.shipped_verbs import ShippedOptions, builtin_registry
 from ordain.verbs.builtin.library_verbs import WRITES, no_library
 from ordain.verbs.builtin.mail_verbs import MAIL_SEND
-from ordain.verbs.builtin.shipped import ShippedOptions, builtin_registry, prompt_plans
+from ordain.verbs.builtin.shipped import prompt_plans
 from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.confirmed import Confirmation, read_confirmed

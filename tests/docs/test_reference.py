@@ -26,8 +26,8 @@ from ordain.rules.attach import Attached, MessageReading, ThreadFact
 from ordain.rules.reasons import Reason
 from ordain.server.documents import SCHEMAS
 from ordain.settings import FileSettings, MailSettings, ServerSettings, VerbSettings
+from ordain.shipped_verbs import builtin_registry
 from ordain.store.schema import VERSION
-from ordain.verbs.builtin.shipped import builtin_registry
 from ordain.wording.cues import Cues
 from scripts import reference
 from scripts.described import environment_names

@@ -7,8 +7,9 @@ and line, and never in a run.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Generic, Literal, ParamSpec, Required, TypedDict, TypeVar, Unpack, cast
 
 from msgspec import Struct
@@ -36,6 +37,7 @@ from ordain.verbs.signatures import Signature, UnreadableSignature, read_signatu
 
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=StrEnum)
 DELAY_MAX_S = 86_400
 """What a longer delay counts as that a failure names: nobody waits for it, and the failure stands."""
 
@@ -80,24 +82,30 @@ class VerbError(Exception):
         self.retry_after_s = retry_after_s
 
 
-class VerbOptions(TypedDict, total=False):
-    """What a function's signature cannot say; see ``VerbSpec`` for each. ``name`` defaults to the function's."""
+EffectName = Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
+CategoryName = Literal["SelfModification", "MemoryAccess", "ExecutiveControl", "Generative", "Transform", "Perception", "MetaCognition"]
+RoleName = Literal["recipient", "target", "amount", "when", "url", "attachment", "secret", "content", "label", "flag"]
+TrustName = Literal["system", "own", "directory", "member", "foreign"]
 
-    effect: Required[VerbEffect | Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]]
+
+class VerbOptions(TypedDict, total=False):
+    """What a function's signature cannot say; see ``VerbSpec`` for each. ``name`` defaults to the function's. Each word may be a plain string."""
+
+    effect: Required[VerbEffect | EffectName]
     name: str
     label: str
     description: str
-    category: Category
+    category: Category | CategoryName
     tags: list[str]
-    arguments: Mapping[str, Argument | ArgumentRole]
-    output: Mapping[str, OutputField | Trust]
+    arguments: Mapping[str, Argument | ArgumentRole | RoleName]
+    output: Mapping[str, OutputField | Trust | TrustName]
     timeout_ms: int
     retry: Retry
     idempotent: bool
-    scopes: list[TokenScope]
+    scopes: Sequence[TokenScope | str]
     reconcile: str | Reconcile
     safety_rules: list[SafetyRule]
-    example: Example
+    example: Example | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +140,7 @@ def verb(**options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionV
         documented = read_docstring(function.__doc__)
         signature = _read(function, documented.arguments, place)
         fields: dict[str, Any] = {"name": function.__name__, "description": documented.description, **options}
-        fields["effect"] = VerbEffect(fields["effect"])
-        fields["arguments"] = {
-            name: Argument(role=given) if isinstance(given, ArgumentRole) else given for name, given in options.get("arguments", {}).items()
-        }
-        fields["output"] = {
-            name: OutputField(trust=given) if isinstance(given, Trust) else given for name, given in options.get("output", {}).items()
-        }
+        fields |= _words(options, place)
         fields["input_schema"] = _listed(signature.input_schema, fields["arguments"])
         fields["output_schema"] = signature.output_schema
         try:
@@ -150,6 +152,33 @@ def verb(**options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionV
         return _bound(spec, function, signature)
 
     return decorate
+
+
+def _words(options: VerbOptions, place: str) -> dict[str, Any]:
+    """The options that may be plain strings, as what they name."""
+
+    def named(kind: type[E], given: object, option: str) -> E:
+        try:
+            return kind(given)
+        except ValueError as error:
+            raise _refused(place, f"{option} is one of {', '.join(kind)}, not {str(given)[:60]!r}") from error
+
+    found: dict[str, Any] = {"effect": named(VerbEffect, options["effect"], "effect")}
+    if "category" in options:
+        found["category"] = named(Category, options["category"], "category")
+    if "scopes" in options:
+        found["scopes"] = [named(TokenScope, one, "scopes") for one in options["scopes"]]
+    if "example" in options and not isinstance(options["example"], Example):
+        found["example"] = dict(options["example"])
+    found["arguments"] = {
+        name: Argument(role=named(ArgumentRole, given, f"arguments.{name}")) if isinstance(given, str) else given
+        for name, given in options.get("arguments", {}).items()
+    }
+    found["output"] = {
+        name: OutputField(trust=named(Trust, given, f"output.{name}")) if isinstance(given, str) else given
+        for name, given in options.get("output", {}).items()
+    }
+    return found
 
 
 def bind(spec: VerbSpec, function: Callable[P, R]) -> FunctionVerb[P, R]:

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from pydantic import BaseModel, Field
 
+from ordain.contracts.access import TokenScope
 from ordain.contracts.schema import Schema
-from ordain.contracts.verbs import Argument, ArgumentRole, Example, Trust, VerbEffect, VerbSpec
+from ordain.contracts.verbs import Argument, ArgumentRole, Category, Example, Trust, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs import FunctionVerb, VerbContext, bind, verb
 from ordain.verbs.signatures import Unfitting
@@ -348,3 +349,53 @@ def test_binding_code_to_a_spec_needs_the_same_names() -> None:
     assert bind(spec, say).spec is spec
     with pytest.raises(ConfigurationError, match="are not the arguments of verb say"):
         bind(spec, other)
+
+
+def test_every_word_may_be_a_plain_string() -> None:
+    """Whoever writes a verb needs no enumeration of the house: its words as strings make the same declaration."""
+
+    def tell(to: str, body: str) -> dict[str, str]:
+        """Tell somebody."""
+        return {"said": f"{to} {body}"}
+
+    plain = verb(
+        effect="send",
+        category="Generative",
+        scopes=["memory"],
+        arguments={"to": "recipient", "body": "content"},
+        output={"said": "own"},
+        example={"input": {"to": "a@x", "body": "b"}},
+    )(tell)
+    typed = verb(
+        effect=VerbEffect.SEND,
+        category=Category.GENERATIVE,
+        scopes=[TokenScope.MEMORY],
+        arguments={"to": ArgumentRole.RECIPIENT, "body": ArgumentRole.CONTENT},
+        output={"said": Trust.OWN},
+        example=Example(input={"to": "a@x", "body": "b"}),
+    )(tell)
+    assert plain.spec == typed.spec
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"effect": "reed"}, "effect is one of read, egress"),
+        ({"effect": "read", "category": "Fun"}, "category is one of SelfModification"),
+        ({"effect": "read", "scopes": ["everything"]}, "scopes is one of chat"),
+        ({"effect": "send", "arguments": {"text": "whom"}}, "arguments.text is one of recipient"),
+        ({"effect": "read", "output": {"result": "mine"}}, "output.result is one of system, own"),
+        ({"effect": "read", "example": {"given": {}}}, "example.input"),
+    ],
+)
+def test_a_word_that_there_is_not_is_named_with_those_that_there_are(options: Any, said: str) -> None:
+    """A misspelt word is a ConfigurationError that lists the known ones, and never a traceback of an enumeration."""
+
+    def shout(text: str) -> str:
+        """Shout."""
+        return text.upper()
+
+    with pytest.raises(ConfigurationError) as refused:
+        verb(**options)(shout)
+    assert said in refused.value.message
+    assert "test_functions" in refused.value.message

@@ -22,7 +22,7 @@ from ordain.rules.output import OutputAccepted, OutputFacts, OutputInputs, Outpu
 from ordain.rules.proposals import Parsed
 from ordain.rules.reasons import Reason
 from ordain.settings import load_settings, read_policy
-from ordain.verbs.builtin import builtin_registry
+from ordain.shipped_verbs import builtin_registry
 from tests.shapes.toolbox import TOOLBOX_PLANS, UNSEEN, WRONG
 from tests.unit.verbs.builtin.test_shipped import unbounded
 

@@ -19,8 +19,9 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
 from ordain.rules.entry import ENTRY_OF
+from ordain.shipped_verbs import builtin_registry
 from ordain.verbs import LeafExecutor, Registry
-from ordain.verbs.builtin import builtin_registry, prompt_plans
+from ordain.verbs.builtin import prompt_plans
 from tests.shapes.toolbox import TOOLBOX_PLANS
 
 PLANS = ("extract_facts", "summarize_facts", "propose_next_steps")

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
-from ordain.verbs.builtin.playbook_verb import SHIPPED, enterprise_playbook
-from ordain.verbs.builtin.playbooks import FILE_BYTES_MAX, STEPS_MAX, PlaybookFolder, find_playbooks, parse_playbook
+from ordain.shipped_verbs import PLAYBOOK_AIDS
+from ordain.toolbox.playbook_verb import SHIPPED, enterprise_playbook
+from ordain.toolbox.playbooks import FILE_BYTES_MAX, STEPS_MAX, PlaybookFolder, find_playbooks, parse_playbook
+from ordain.verbs.yaml_document import parse_document
 from tests.shapes.leaf_calls import failure_of, output_of
 
 FLOOD = """\
@@ -46,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def test_a_playbook_of_the_house_is_found_and_given_word_for_word(folder: Path) -> None:
     """VRB-09 "`enterprise.playbook`": the steps of the operator's own file come back as they stand, each with its line."""
-    output = await output_of(enterprise_playbook(folder), situation="A pipe burst, there is WATER in the archive!")
+    output = await output_of(enterprise_playbook(PLAYBOOK_AIDS, folder), situation="A pipe burst, there is WATER in the archive!")
     assert (output["name"], output["source"], output["left_out"], output["problems"]) == ("flood", "own", 0, [])
     assert [(one["number"], one["line"], one["text"]) for one in output["steps"]] == [
         (1, 10, "Switch off the power of the cellar at the main board."),
@@ -59,7 +62,7 @@ async def test_a_playbook_of_the_house_is_found_and_given_word_for_word(folder: 
 
 async def test_the_shipped_examples_stand_in_for_an_empty_folder(tmp_path: Path) -> None:
     """Without a file of one's own the examples are used, and marked as shipped; each is found by its situation, cut as asked."""
-    verb = enterprise_playbook(tmp_path / "none")
+    verb = enterprise_playbook(PLAYBOOK_AIDS, tmp_path / "none")
     for situation, name in [
         ("Payments have been unavailable for ten minutes", "incident"),
         ("website was defaced by hackers", "incident"),
@@ -77,7 +80,7 @@ async def test_the_shipped_examples_stand_in_for_an_empty_folder(tmp_path: Path)
 
 async def test_files_are_read_again_when_they_change(folder: Path) -> None:
     """What is written while the process runs counts at the next call: a changed step, a new file, a file that is gone."""
-    verb = enterprise_playbook(folder)
+    verb = enterprise_playbook(PLAYBOOK_AIDS, folder)
     assert len((await output_of(verb, name="flood"))["steps"]) == 3
     (folder / "flood.md").write_text(FLOOD.replace("2. Shut the main valve.", "2. Shut both valves."), encoding="utf-8")
     (folder / "fire.md").write_text("---\ntitle: Fire\nwhen: it burns\n---\n- Leave.\n- Call 112.\n", encoding="utf-8")
@@ -92,10 +95,10 @@ async def test_a_bad_file_is_told_and_spoils_no_other(folder: Path) -> None:
     (folder / "broken.md").write_text("---\ntitle: Broken\nkeywords: [a\n---\n1. x\n", encoding="utf-8")
     (folder / "link.md").symlink_to("/etc/passwd")
     (folder / "pipe.md").mkdir()
-    output = await output_of(enterprise_playbook(folder), situation="flood")
+    output = await output_of(enterprise_playbook(PLAYBOOK_AIDS, folder), situation="flood")
     assert output["name"] == "flood"
     assert [one.partition(": ")[0] for one in output["problems"]] == ["broken.md:4", "link.md", "pipe.md"]
-    failed = await failure_of(enterprise_playbook(folder), name="broken")
+    failed = await failure_of(enterprise_playbook(PLAYBOOK_AIDS, folder), name="broken")
     assert (failed.code, failed.message.partition(": ")[0]) == ("bad_playbook", "broken.md:4")
 
 
@@ -121,7 +124,7 @@ async def test_a_bad_file_is_told_and_spoils_no_other(folder: Path) -> None:
 def test_what_is_no_playbook_is_told_with_its_line(text: str, line: int, said: str) -> None:
     """Each thing that can be wrong names the line where it is."""
     with pytest.raises(ConfigurationError) as refused:
-        parse_playbook("p", text, "p.md")
+        parse_playbook("p", text, "p.md", parse_document)
     assert refused.value.message.startswith(f"p.md:{line}: ")
     assert said in refused.value.message
 
@@ -132,7 +135,7 @@ def test_any_file_is_a_playbook_or_a_refusal(front: str, body: str) -> None:
     text = f"---\ntitle: t\nwhen: w\n{front}\n---\n{body}"
     refused = ""
     try:
-        book = parse_playbook("p", text, "p.md")
+        book = parse_playbook("p", text, "p.md", parse_document)
     except ConfigurationError as error:
         book, refused = None, error.message
     lines = text.splitlines()
@@ -145,7 +148,7 @@ async def test_sizes_are_bounded(folder: Path) -> None:
     (folder / "large.md").write_bytes(b"x" * (FILE_BYTES_MAX + 1))
     (folder / "latin.md").write_bytes(b"---\ntitle: caf\xe9\n---\n")
     (folder / "Bad Name.md").write_text(FLOOD, encoding="utf-8")
-    said = [one.message for one in PlaybookFolder(folder, SHIPPED).look().problems]
+    said = [one.message for one in PlaybookFolder(PLAYBOOK_AIDS, folder, SHIPPED).look().problems]
     assert said == [
         "Bad Name.md: a playbook's file is named with a to z, 0 to 9, - and _",
         f"large.md: larger than {FILE_BYTES_MAX} bytes",
@@ -155,7 +158,7 @@ async def test_sizes_are_bounded(folder: Path) -> None:
 
 async def test_a_situation_without_a_playbook_names_those_there_are(folder: Path) -> None:
     """Nothing is returned for a situation that shares no word, and both or neither argument is a mistake of the caller."""
-    verb = enterprise_playbook(folder)
+    verb = enterprise_playbook(PLAYBOOK_AIDS, folder)
     failed = await failure_of(verb, situation="Who won the cup?")
     assert (failed.code, failed.message) == ("no_playbook", "no playbook fits; there are flood")
     assert (await failure_of(verb)).code == "bad_input"
@@ -165,7 +168,7 @@ async def test_a_situation_without_a_playbook_names_those_there_are(folder: Path
 async def test_two_that_fit_alike_are_said_to(folder: Path) -> None:
     """Where another playbook fits just as well the answer says so and names it."""
     (folder / "drought.md").write_text("---\ntitle: Dry wells\nkeywords: [well, flood]\n---\n- Wait.\n", encoding="utf-8")
-    output = await output_of(enterprise_playbook(folder), situation="a flood")
+    output = await output_of(enterprise_playbook(PLAYBOOK_AIDS, folder), situation="a flood")
     assert output["ambiguous"] is True
     assert {output["name"], output["others"][0]["name"]} == {"flood", "drought"}
 
@@ -173,6 +176,6 @@ async def test_two_that_fit_alike_are_said_to(folder: Path) -> None:
 @given(st.lists(st.sampled_from(["flood", "access", "refund", "down", "the", "and"]), max_size=6))
 def test_order_and_case_of_words_do_not_matter(words: list[str]) -> None:
     """The same words find the same playbooks, in whatever order and case."""
-    books = PlaybookFolder(None, SHIPPED).look().playbooks
-    found = [match.playbook.name for match in find_playbooks(books, " ".join(words))]
-    assert found == [match.playbook.name for match in find_playbooks(books, " ".join(reversed(words)).upper())]
+    books = PlaybookFolder(PLAYBOOK_AIDS, None, SHIPPED).look().playbooks
+    found = [match.playbook.name for match in find_playbooks(books, " ".join(words), COMMON_WORDS)]
+    assert found == [match.playbook.name for match in find_playbooks(books, " ".join(reversed(words)).upper(), COMMON_WORDS)]

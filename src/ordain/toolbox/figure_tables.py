@@ -14,8 +14,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TypeVar
 
-from ordain.verbs.builtin.figure_rows import Cell, Rows, UnreadableFigure
-from ordain.verbs.builtin.written_numbers import (
+from ordain.toolbox.figure_rows import Cell, Rows, UnreadableFigure
+from ordain.toolbox.written_numbers import (
     DateOrder,
     NumberFormat,
     WrittenNumber,
@@ -26,7 +26,7 @@ from ordain.verbs.builtin.written_numbers import (
     written_exactly,
     written_plainly,
 )
-from ordain.verbs.builtin.written_units import (
+from ordain.toolbox.written_units import (
     CURRENCY,
     PER_CENT,
     UNIT_MAX,

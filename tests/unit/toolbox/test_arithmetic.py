@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.verbs.builtin.arithmetic import BITS_MAX, DEPTH_MAX, EXPRESSION_MAX, Number, Uncomputable, evaluate
+from ordain.toolbox.arithmetic import BITS_MAX, DEPTH_MAX, EXPRESSION_MAX, Number, Uncomputable, evaluate
 
 Tree = tuple[str, Fraction | None]
 """An expression as text, and its value by Python's fractions; None where it has none."""

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.verbs.builtin.tone import ENDS, ONE_SIDED, SCALES, Hit, find_hits, label, readability, score
-from ordain.verbs.functions import FunctionVerb, VerbError, verb
+from ordain import FunctionVerb, VerbError, verb
+from ordain.toolbox.tone import ENDS, ONE_SIDED, SCALES, Hit, find_hits, label, readability, score
 
 TEXT_MAX = 50_000
 SPANS_MAX = 200
@@ -87,12 +86,12 @@ def creative_tonecheck() -> FunctionVerb[Any, Any]:
 @verb(
     name="creative.tonecheck",
     label="Tone check",
-    effect=VerbEffect.READ,
-    category=Category.META_COGNITION,
+    effect="read",
+    category="MetaCognition",
     tags=["creative", "text"],
     timeout_ms=10_000,
     idempotent=True,
-    example=Example(input={"text": "Hey, send me the figures ASAP!!", "target": {"formality": "formal"}}),
+    example={"input": {"text": "Hey, send me the figures ASAP!!", "target": {"formality": "formal"}}},
 )
 def _tonecheck(text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)], target: Target | None = None) -> Tone:
     """Check how an English text sounds: formality, warmth, positivity, urgency, hedging, and how hard it is to read.

@@ -11,9 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.verbs.builtin.arithmetic import EXPRESSION_MAX, Uncomputable, evaluate
-from ordain.verbs.functions import FunctionVerb, VerbError, verb
+from ordain import FunctionVerb, VerbError, verb
+from ordain.toolbox.arithmetic import EXPRESSION_MAX, Uncomputable, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +32,15 @@ def math_evaluate() -> FunctionVerb[Any, Any]:
 @verb(
     name="math.evaluate",
     label="Calculate",
-    effect=VerbEffect.READ,
-    category=Category.TRANSFORM,
+    effect="read",
+    category="Transform",
     tags=["math"],
     timeout_ms=5_000,
     idempotent=True,
-    example=Example(
-        input={"expression": "0.1 + 0.2 - 1/3"}, output={"result": "-1/30", "decimal": "-0.0333333333333333333333333333333", "exact": True}
-    ),
+    example={
+        "input": {"expression": "0.1 + 0.2 - 1/3"},
+        "output": {"result": "-1/30", "decimal": "-0.0333333333333333333333333333333", "exact": True},
+    },
 )
 async def _evaluate(expression: Annotated[str, Field(min_length=1, max_length=EXPRESSION_MAX)]) -> Evaluated:
     """Calculate an arithmetic expression exactly, without rounding.

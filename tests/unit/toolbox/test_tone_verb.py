@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.verbs.builtin.tone import SCALES, find_hits, label, score
-from ordain.verbs.builtin.tone_verb import SPANS_MAX, creative_tonecheck
+from ordain.toolbox.tone import SCALES, find_hits, label, score
+from ordain.toolbox.tone_verb import SPANS_MAX, creative_tonecheck
 from tests.shapes.leaf_calls import failure_of, output_of
 
 VERB = creative_tonecheck()

@@ -12,19 +12,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.verbs.builtin.playbooks import (
+from ordain import FunctionVerb, VerbError, verb
+from ordain.toolbox.playbooks import (
     STEP_CHARS_MAX,
     STEPS_MAX,
     TITLE_MAX,
     WHEN_MAX,
     Match,
     Playbook,
+    PlaybookAids,
     PlaybookFolder,
     Shelf,
     find_playbooks,
 )
-from ordain.verbs.functions import FunctionVerb, VerbError, verb
 
 SHIPPED = Path(__file__).parent / "playbooks"
 SITUATION_MAX = 4000
@@ -74,19 +74,19 @@ class FoundPlaybook:
     ]
 
 
-def enterprise_playbook(folder: Path | None = None) -> FunctionVerb[Any, Any]:
+def enterprise_playbook(aids: PlaybookAids, folder: Path | None = None) -> FunctionVerb[Any, Any]:
     """The verb ``enterprise.playbook`` over the Markdown files of a folder, or over the shipped examples where it has none."""
-    shelves = PlaybookFolder(folder, SHIPPED)
+    shelves = PlaybookFolder(aids, folder, SHIPPED)
 
     @verb(
         name="enterprise.playbook",
         label="Playbook",
-        effect=VerbEffect.READ,
-        category=Category.EXECUTIVE_CONTROL,
+        effect="read",
+        category="ExecutiveControl",
         tags=["enterprise", "planning"],
         timeout_ms=10_000,
         idempotent=True,
-        example=Example(input={"situation": "The web shop is down since nine.", "max_steps": 2}),
+        example={"input": {"situation": "The web shop is down since nine.", "max_steps": 2}},
     )
     def playbook(
         situation: Annotated[str, Field(min_length=1, max_length=SITUATION_MAX)] | None = None,
@@ -108,7 +108,7 @@ def enterprise_playbook(folder: Path | None = None) -> FunctionVerb[Any, Any]:
             raise VerbError("bad_input", "give situation or name, one of them")
         if name is not None:
             return _found(_named(shelf, name), [], shelf, max_steps)
-        matches = find_playbooks(shelf.playbooks, situation or "")
+        matches = find_playbooks(shelf.playbooks, situation or "", aids.common_words)
         if not matches:
             raise VerbError("no_playbook", f"no playbook fits; {_known(shelf)}")
         return _found(matches[0].playbook, matches, shelf, max_steps)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.verbs.builtin.written_numbers import (
+from ordain.toolbox.written_numbers import (
     DateOrder,
     NumberFormat,
     common_format,

@@ -67,7 +67,7 @@ class _Lexicon:
 
 @cache
 def _lexicon() -> _Lexicon:
-    data: dict[str, Any] = tomllib.loads(files("ordain.verbs.builtin").joinpath("tone.toml").read_text(encoding="utf-8"))
+    data: dict[str, Any] = tomllib.loads(files("ordain.toolbox").joinpath("tone.toml").read_text(encoding="utf-8"))
     phrases: dict[str, list[tuple[tuple[str, ...], str, float]]] = {}
     stems: list[tuple[str, str, float]] = []
     for scale in SCALES:

@@ -13,7 +13,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
-from ordain.verbs.builtin.written_units import unit_of
+from ordain.toolbox.written_units import unit_of
 
 DIGITS_MAX = 40
 """Longest number, in characters."""

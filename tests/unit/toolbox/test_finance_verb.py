@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordain.ports.verb import LeafFailed
-from ordain.verbs.builtin.figure_rows import CELLS_MAX, ROWS_MAX
-from ordain.verbs.builtin.finance_verb import finance_snapshot
+from ordain.toolbox.figure_rows import CELLS_MAX, ROWS_MAX
+from ordain.toolbox.finance_verb import finance_snapshot
 from tests.lanes import examples
 from tests.shapes.leaf_calls import called, failure_of, output_of
 

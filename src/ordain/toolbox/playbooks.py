@@ -21,16 +21,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import cast
+from typing import Protocol, cast
 
-from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
-from ordain.owned_files import not_owned
-from ordain.verbs.yaml_document import YamlDocument, parse_document
 
 FILE_BYTES_MAX = 65_536
 FILES_MAX = 200
@@ -45,6 +42,28 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}\Z")
 _FENCE = "---"
 _ITEM = re.compile(r"(?P<indent> {0,3})(?P<mark>\d{1,4}[.)]|[-*+])(?:[ \t]+(?P<text>.*)|[ \t]*)\Z")
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
+
+
+class FrontMatter(Protocol):
+    """A YAML text as data, and the line of each place in it."""
+
+    @property
+    def value(self) -> object:
+        """The data."""
+        ...
+
+    def line(self, path: tuple[str, ...]) -> int:
+        """Line (from 1) of a place."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaybookAids:
+    """What reading an operator's files takes: a YAML reader that raises ``ConfigurationError`` (text, name of the file), why a file may be somebody else's ("": it is not), and words that tell nothing."""
+
+    parse: Callable[[str, str], FrontMatter]
+    not_owned: Callable[[Path], str]
+    common_words: Set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +102,8 @@ class Match:
     words: tuple[str, ...]
 
 
-def parse_playbook(name: str, text: str, source: str) -> Playbook:
-    """The playbook in a file's text; ``source`` names the file in errors.
+def parse_playbook(name: str, text: str, source: str, parse: Callable[[str, str], FrontMatter]) -> Playbook:
+    """The playbook in a file's text; ``source`` names the file in errors, ``parse`` reads its front matter.
 
     Raises:
         ConfigurationError: the text is no playbook; the message names file and line.
@@ -95,12 +114,11 @@ def parse_playbook(name: str, text: str, source: str) -> Playbook:
     end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
     if end is None:
         raise _wrong(source, 1, "the front matter has no closing line ---")
-    title, when, keywords = _front("\n".join(["", *lines[1:end]]), source)
+    title, when, keywords = _front(parse("\n".join(["", *lines[1:end]]), source), source)
     return Playbook(name, title, when, keywords, _steps(lines, end + 1, source))
 
 
-def _front(text: str, source: str) -> tuple[str, str, tuple[str, ...]]:
-    document = parse_document(text, source)
+def _front(document: FrontMatter, source: str) -> tuple[str, str, tuple[str, ...]]:
     value = document.value
     if not isinstance(value, dict):
         raise _wrong(source, 2, "the front matter is a mapping: title, when, keywords")
@@ -123,7 +141,7 @@ def _front(text: str, source: str) -> tuple[str, str, tuple[str, ...]]:
     return title, when, tuple(words)
 
 
-def _text(fields: dict[str, object], name: str, most: int, document: YamlDocument, source: str) -> str:
+def _text(fields: dict[str, object], name: str, most: int, document: FrontMatter, source: str) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str) or len(value) > most:
         raise _wrong(source, document.line((name,)), f"{name} is a text of at most {most} characters")
@@ -169,7 +187,7 @@ def _dedented(parts: Sequence[str]) -> str:
     return "\n".join([parts[0].strip(), *(line[margin:].rstrip() for line in parts[1:])]).strip()
 
 
-def find_playbooks(playbooks: Sequence[Playbook], situation: str) -> list[Match]:
+def find_playbooks(playbooks: Sequence[Playbook], situation: str, common_words: Set[str]) -> list[Match]:
     """The playbooks that share words with the situation, the best first: keywords count 3, the title 2, ``when`` 1; by name where equal."""
     said = [_stem(word) for word in _WORD.findall(situation.casefold())]
     phrase = f" {' '.join(said)} "
@@ -178,7 +196,7 @@ def find_playbooks(playbooks: Sequence[Playbook], situation: str) -> list[Match]
         worth: dict[str, int] = {}
         for text, value in [(book.when, 1), (book.title, 2)]:
             for word in _WORD.findall(text.casefold()):
-                if word not in COMMON_WORDS and _stem(word) in said:
+                if word not in common_words and _stem(word) in said:
                     worth[_stem(word)] = max(worth.get(_stem(word), 0), value)
         for keyword in book.keywords:
             stems = " ".join(_stem(word) for word in _WORD.findall(keyword.casefold()))
@@ -209,8 +227,9 @@ class Shelf:
 class PlaybookFolder:
     """The playbooks of a folder, or the shipped ones where it has none; files that changed are read again at the next look."""
 
-    def __init__(self, folder: Path | None, shipped: Path) -> None:
+    def __init__(self, aids: PlaybookAids, folder: Path | None, shipped: Path) -> None:
         """Nothing is read before the first look. ``folder`` need not exist."""
+        self._aids = aids
         self._folder = folder
         self._shipped = shipped
         self._read: dict[Path, tuple[tuple[int, int, int], Playbook | PlaybookProblem]] = {}
@@ -243,20 +262,35 @@ class PlaybookFolder:
         except OSError as error:
             return PlaybookProblem(name, f"{path.name}: cannot be read: {'a link' if path.is_symlink() else error.strerror}")
         try:
-            if own and (fault := not_owned(path)):
+            if own and (fault := self._aids.not_owned(path)):
                 return PlaybookProblem(name, f"{path.name}: not read: {fault}")
             status = os.fstat(descriptor)
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             kept = self._read.get(path)
             if kept is not None and kept[0] == stamp:
                 return kept[1]
-            made = _made(name, path.name, _content(descriptor) if S_ISREG(status.st_mode) else None)
+            made = self._made(name, path.name, _content(descriptor) if S_ISREG(status.st_mode) else None)
         except OSError as error:
             return PlaybookProblem(name, f"{path.name}: cannot be read: {error.strerror}")
         finally:
             os.close(descriptor)
         self._read[path] = (stamp, made)
         return made
+
+    def _made(self, name: str, file: str, content: bytes | None) -> Playbook | PlaybookProblem:
+        if content is None:
+            return PlaybookProblem(name, f"{file}: not a regular file")
+        if not NAME.match(name):
+            return PlaybookProblem(name, f"{file}: a playbook's file is named with a to z, 0 to 9, - and _")
+        if len(content) > FILE_BYTES_MAX:
+            return PlaybookProblem(name, f"{file}: larger than {FILE_BYTES_MAX} bytes")
+        try:
+            return parse_playbook(name, content.decode(), file, self._aids.parse)
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            return PlaybookProblem(name, f"{file}:{line}: not UTF-8")
+        except ConfigurationError as error:
+            return PlaybookProblem(name, error.message)
 
 
 def _content(descriptor: int) -> bytes:
@@ -265,22 +299,6 @@ def _content(descriptor: int) -> bytes:
     while (left := FILE_BYTES_MAX + 1 - sum(map(len, parts))) > 0 and (part := os.read(descriptor, left)):
         parts.append(part)
     return b"".join(parts)
-
-
-def _made(name: str, file: str, content: bytes | None) -> Playbook | PlaybookProblem:
-    if content is None:
-        return PlaybookProblem(name, f"{file}: not a regular file")
-    if not NAME.match(name):
-        return PlaybookProblem(name, f"{file}: a playbook's file is named with a to z, 0 to 9, - and _")
-    if len(content) > FILE_BYTES_MAX:
-        return PlaybookProblem(name, f"{file}: larger than {FILE_BYTES_MAX} bytes")
-    try:
-        return parse_playbook(name, content.decode(), file)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return PlaybookProblem(name, f"{file}:{line}: not UTF-8")
-    except ConfigurationError as error:
-        return PlaybookProblem(name, error.message)
 
 
 def _wrong(source: str, line: int, what: str) -> ConfigurationError:

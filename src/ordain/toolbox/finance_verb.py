@@ -14,12 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.verbs.builtin.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, UnreadableFigure, read_csv, rows_of
-from ordain.verbs.builtin.figure_tables import CELL_MAX, ColumnWishes, FigureTable, Kind, Row, read_table
-from ordain.verbs.builtin.written_numbers import DateOrder, NumberFormat
-from ordain.verbs.builtin.written_units import PER_CENT, UNIT_MAX, UNIT_TEXT_MAX
-from ordain.verbs.functions import FunctionVerb, VerbError, verb
+from ordain import FunctionVerb, VerbError, verb
+from ordain.toolbox.figure_rows import COLUMNS_MAX, NAME_MAX, ROWS_MAX, Rows, UnreadableFigure, read_csv, rows_of
+from ordain.toolbox.figure_tables import CELL_MAX, ColumnWishes, FigureTable, Kind, Row, read_table
+from ordain.toolbox.written_numbers import DateOrder, NumberFormat
+from ordain.toolbox.written_units import PER_CENT, UNIT_MAX, UNIT_TEXT_MAX
 
 CSV_MAX = 400_000
 LISTED_MAX = 60
@@ -172,12 +171,12 @@ def finance_snapshot() -> FunctionVerb[Any, Any]:
 @verb(
     name="finance.snapshot",
     label="Figures of a table",
-    effect=VerbEffect.READ,
-    category=Category.TRANSFORM,
+    effect="read",
+    category="Transform",
     tags=["finance", "math"],
     timeout_ms=30_000,
     idempotent=True,
-    example=Example(input={"csv": "date,kind,amount (EUR)\n2026-01-05,rent,-800.00\n2026-01-20,wages,2100.50\n2026-02-05,rent,-820.00\n"}),
+    example={"input": {"csv": "date,kind,amount (EUR)\n2026-01-05,rent,-800.00\n2026-01-20,wages,2100.50\n2026-02-05,rent,-820.00\n"}},
 )
 def _snapshot(
     csv: Annotated[str, Field(min_length=1, max_length=CSV_MAX)] | None = None,

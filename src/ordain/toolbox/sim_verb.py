@@ -7,7 +7,7 @@ answer, and how little it rests on is said.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
@@ -15,11 +15,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ordain.contracts.access import TokenScope
-from ordain.contracts.verbs import Category, Example, VerbEffect
-from ordain.ports.library import Library
-from ordain.verbs.builtin.markov import Chain, Chance, Chances, Smoothing, choose
-from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
+from ordain import FunctionVerb, VerbContext, VerbError, verb
+from ordain.toolbox.markov import Chain, Chance, Chances, Smoothing, choose
 
 THEME_MAX = 80
 HISTORY_MAX = 2000
@@ -30,6 +27,9 @@ ENOUGH = 5
 
 ThemeText = Annotated[str, Field(min_length=1, max_length=THEME_MAX)]
 Share = Annotated[str, Field(max_length=2000, description="An exact fraction such as 3/7.")]
+
+
+Themes = Callable[[VerbContext, int], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Forecast:
     notice: Annotated[str | None, Field(max_length=300, description="What there is too little of; null where there is enough.")]
 
 
-EXAMPLE = Example(
-    input={"history": ["work", "family", "work", "sleep", "work", "family", "work"], "seed": "7"},
-    output={
+EXAMPLE: dict[str, Any] = {
+    "input": {"history": ["work", "family", "work", "sleep", "work", "family", "work"], "seed": "7"},
+    "output": {
         "state": ["work"],
         "order_used": 1,
         "distribution": [
@@ -90,18 +90,18 @@ EXAMPLE = Example(
         "source": "given",
         "notice": "few: something followed the latest themes 3 times only",
     },
-)
+}
 
 
-def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, Any]:
-    """The verb ``sim.markov_next_theme`` over the themes of a library, which is asked for where a call gives no history."""
+def sim_markov_next_theme(themes: Themes) -> FunctionVerb[Any, Any]:
+    """The verb ``sim.markov_next_theme``; ``themes`` gives the latest of what a call may see (oldest first, at most so many), where it brings no history."""
 
     @verb(
         name="sim.markov_next_theme",
         label="Next theme",
-        effect=VerbEffect.READ,
-        category=Category.META_COGNITION,
-        scopes=[TokenScope.MEMORY],
+        effect="read",
+        category="MetaCognition",
+        scopes=["memory"],
         tags=["memory", "simulation"],
         timeout_ms=10_000,
         idempotent=True,
@@ -128,16 +128,9 @@ def sim_markov_next_theme(library: Callable[[], Library]) -> FunctionVerb[Any, A
             seed: the same seed gives the same choices; without one it is derived from the call.
             smoothing: none, or add_one, which lets every known theme come next.
         """
-        stored = (
-            ()
-            if history is not None
-            else await library().themes(context.workspace, limit=HISTORY_MAX, run=context.run if context.session else None)
-        )
-        themes = [one.theme for one in stored] if history is None else history
+        told = await themes(context, HISTORY_MAX) if history is None else history
         options = SimOptions(order, horizon, seed or context.key, smoothing)
-        return await asyncio.to_thread(
-            forecast, themes, options, "stored" if history is None else "given"
-        )  # exact fractions take their time
+        return await asyncio.to_thread(forecast, told, options, "stored" if history is None else "given")  # exact fractions take their time
 
     return next_theme
 

@@ -59,7 +59,7 @@ def builtin_registry(
     """
     functions: list[FunctionVerb[..., Any]] = [math_evaluate(), *library_verbs(library)]
     functions += [creative_tonecheck(), enterprise_playbook(PLAYBOOK_AIDS, options.playbooks), finance_snapshot()]
-    functions += [sim_markov_next_theme(_themes(library)), mail_draft(library), mail_send(options.mail)]
+    functions += [sim_markov_next_theme(latest_themes(library)), mail_draft(library), mail_send(options.mail)]
     if files_root is not None:
         functions.append(files_read(files_root))
     if urls:
@@ -70,7 +70,7 @@ def builtin_registry(
     return Registry([prompt_plans()], functions, code={"thread.close": close_thread}, max_depth=options.max_depth)
 
 
-def _themes(library: Callable[[], Library]) -> Callable[[VerbContext, int], Any]:
+def latest_themes(library: Callable[[], Library]) -> Callable[[VerbContext, int], Any]:
     """The latest themes that a call may see: of its own session's run, or of its workspace."""
 
     async def themes(context: VerbContext, limit: int) -> list[str]:

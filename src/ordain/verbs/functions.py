@@ -82,23 +82,22 @@ class VerbError(Exception):
         self.retry_after_s = retry_after_s
 
 
-EffectName = Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
-CategoryName = Literal["SelfModification", "MemoryAccess", "ExecutiveControl", "Generative", "Transform", "Perception", "MetaCognition"]
-RoleName = Literal["recipient", "target", "amount", "when", "url", "attachment", "secret", "content", "label", "flag"]
-TrustName = Literal["system", "own", "directory", "member", "foreign"]
+CategoryWord = Literal["SelfModification", "MemoryAccess", "ExecutiveControl", "Generative", "Transform", "Perception", "MetaCognition"]
+RoleWord = Literal["recipient", "target", "amount", "when", "url", "attachment", "secret", "content", "label", "flag"]
+TrustWord = Literal["system", "own", "directory", "member", "foreign"]
 
 
 class VerbOptions(TypedDict, total=False):
     """What a function's signature cannot say; see ``VerbSpec`` for each. ``name`` defaults to the function's. Each word may be a plain string."""
 
-    effect: Required[VerbEffect | EffectName]
+    effect: Required[VerbEffect | Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]]
     name: str
     label: str
     description: str
-    category: Category | CategoryName
+    category: Category | CategoryWord
     tags: list[str]
-    arguments: Mapping[str, Argument | ArgumentRole | RoleName]
-    output: Mapping[str, OutputField | Trust | TrustName]
+    arguments: Mapping[str, Argument | ArgumentRole | RoleWord]
+    output: Mapping[str, OutputField | Trust | TrustWord]
     timeout_ms: int
     retry: Retry
     idempotent: bool

@@ -11,18 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain import VerbContext
+from ordain.shipped_verbs import latest_themes
 from ordain.toolbox.markov import Chain, Smoothing, choose
 from ordain.toolbox.sim_verb import LISTED_MAX, sim_markov_next_theme
+from ordain.verbs.builtin.library_verbs import no_library
 from tests.shapes.leaf_calls import failure_of, output_of
 
-
-async def no_themes(_context: VerbContext, _limit: int) -> list[str]:
-    """Whoever brings a history needs none that is stored."""
-    raise AssertionError("the stored themes were asked for")
-
-
-VERB = sim_markov_next_theme(no_themes)
+VERB = sim_markov_next_theme(latest_themes(no_library))
 TIDES = ["storm", "calm", "storm", "fog", "storm", "calm", "fog", "calm", "storm", "calm", "storm"]
 histories = st.lists(st.sampled_from("abcd"), min_size=1, max_size=30)
 smoothings: st.SearchStrategy[Smoothing] = st.sampled_from(["none", "add_one"])

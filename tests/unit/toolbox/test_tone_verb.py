@@ -16,7 +16,7 @@ from ordain.toolbox.tone_verb import SPANS_MAX, creative_tonecheck
 from tests.shapes.leaf_calls import failure_of, output_of
 
 VERB = creative_tonecheck()
-TEXTS = Path(__file__).parents[3] / "fixtures" / "tone"
+TEXTS = Path(__file__).parents[2] / "fixtures" / "tone"
 words = st.sampled_from(
     ["hey", "thanks", "not", "urgent", "the", "perhaps", "terrible", "shall", "now.", "we", "lovely!", "never", "good,", "maybe", "FAST"]
 )

@@ -17,10 +17,9 @@ from ordain.cli.options import ANEW, Talking
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.screen import Screen, is_terminal, wants_colour
+from ordain.cli.short_ids import LAST
 from ordain.cli.slash import MODES
-from ordain.errors import ConfigurationError, NotFound
-
-LAST = "last"
+from ordain.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +71,7 @@ async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> i
 
 
 async def _session(messenger: Messenger, named: str | None) -> str:
-    if named != LAST:
-        return named or new_session()
-    found = (await messenger.sessions(1))["sessions"]
-    if not found:
-        raise NotFound("there is no session yet", code="session_not_found")
-    return found[0]["sessionId"]
+    return await messenger.whole_session(named) if named == LAST else named or new_session()
 
 
 def _text(words: tuple[str, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import httpx2
 
 from ordain.cli.places import ServerNote, read_note
 from ordain.cli.proven import ProvenTransport
+from ordain.cli.short_ids import IdKind, whole_id
 from ordain.contracts.access import COMMAND, parse_token
 from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
 from ordain.owned_files import check_owned
@@ -51,6 +52,18 @@ class Connection:
         if response.is_success:
             return response.json()
         raise refusal(response)
+
+    async def whole_id(self, kind: IdKind, given: str, headers: Mapping[str, str] | None = None) -> str:
+        """The id that was meant by what was typed.
+
+        Raises: as ``short_ids.whole_id`` and ``ask``.
+        """
+
+        async def listed(params: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+            page = await self.ask("GET", kind.path, headers=headers, params=dict(params))
+            return page[kind.path.removeprefix("/")]
+
+        return await whole_id(kind, given, listed)
 
     async def told(self, path: str, progress: Callable[[dict[str, Any]], None], **options: Any) -> Any:
         """One posting that tells how far it is: the last line of its answer, the others go to ``progress``.

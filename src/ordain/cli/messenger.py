@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,7 @@ import httpx2
 import msgspec
 
 from ordain.cli.connection import Connection, refusal
+from ordain.cli.short_ids import APPROVAL, LAST, SESSION
 from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
 from ordain.errors import NotFound, Transient
@@ -140,6 +141,22 @@ class Messenger:
             NotFound: nothing has been said in it.
         """
         return await self._asked("GET", session_path(session))
+
+    async def whole_session(self, given: str) -> str:
+        """The id of the session that was meant. One that somebody chose may be a part of others, so it is looked for as it is first.
+
+        Raises:
+            InvalidRequest: it is part of several (``ambiguous_id``).
+        """
+        if given != LAST:
+            with suppress(NotFound):
+                await self.session(given)
+                return given
+        return await self._connection.whole_id(SESSION, given, self._headers)
+
+    async def whole_approval(self, given: str) -> str:
+        """The same of an approval."""
+        return await self._connection.whole_id(APPROVAL, given, {**self._headers, **self._user})
 
     async def sessions(self, limit: int, before: str | None = None) -> dict[str, Any]:
         """Sessions, the most recently used first."""

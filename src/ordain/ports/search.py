@@ -30,9 +30,9 @@ class RunSearch(Protocol):
     """Lists and counts; newest first. Errors: ``StorageUnavailable``. What is awaited may look at many runs, and holds nobody else up."""
 
     async def runs(
-        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
+        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None, named: str = ""
     ) -> Sequence[RunRow]:
-        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all.
+        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all; ``named``: whose id begins or ends so.
 
         ``roots_only`` leaves child runs out, but not where a status is asked for that a run has stopped with: what stopped is found wherever it is.
         """

@@ -266,8 +266,8 @@ class Sessions(Protocol):
         """One session."""
         ...
 
-    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
-        """Sessions, the most recently used first; ``before`` is a ``SessionRow.place``."""
+    async def sessions(self, workspace: str, *, limit: int, before: str | None, named: str = "") -> Sequence[SessionRow]:
+        """Sessions, the most recently used first; ``before`` is a ``SessionRow.place``, ``named`` what their id begins or ends with."""
         ...
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:

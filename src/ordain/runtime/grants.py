@@ -52,10 +52,12 @@ class GrantDesk:
         """Reads rows through their port, and writes units."""
         self._services, self._rows = services, services.approvals
 
-    async def listed(self, workspace: str, *, standing: bool = True, limit: int = 50, before: str | None = None) -> Sequence[Grant]:
-        """Grants, the latest first: those that stand, or all; ``before`` is a grant's id."""
+    async def listed(
+        self, workspace: str, *, standing: bool = True, limit: int = 50, before: str | None = None, named: str = ""
+    ) -> Sequence[Grant]:
+        """Grants, the latest first: those that stand, or all; ``before`` is a grant's id, ``named`` what an id begins or ends with."""
         at = self._services.clock.now() if standing else None
-        return await self._rows.grants(workspace, standing_at=at, limit=min(limit, PAGE_MAX), before=before)
+        return await self._rows.grants(workspace, standing_at=at, limit=min(limit, PAGE_MAX), before=before, named=named)
 
     async def give(self, workspace: str, offer: GrantOffer, principal: Principal | str) -> Grant:
         """Give a grant; it holds for runs of that principal in this workspace from now on.

@@ -19,7 +19,7 @@ from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_TREE, RUN_VIEW
 from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
-from ordain.server.segments import Seq
+from ordain.server.segments import IdPart, Seq
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage, RunTreeView
 from ordain.server.views import journal_view, record_view, run_item, run_view, tree_view
@@ -27,6 +27,10 @@ from ordain.server.workspaces import Workspace, run_in
 
 LIST_MAX = 500
 WAIT_MAX_S = 300
+AlsoBelow = Annotated[
+    bool,
+    Query(alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."),
+]
 Debug = Annotated[bool, Query(description="With `raw_cortex`: what each prompt-plan verb replied, word for word, cut at 4 KiB.")]
 
 
@@ -40,16 +44,14 @@ def runs_router(face: Face) -> APIRouter:
         status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
-        children: Annotated[
-            bool,
-            Query(
-                alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."
-            ),
-        ] = False,
+        children: AlsoBelow = False,
+        named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        rows = await runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace)
+        rows = await runtime.runs(
+            statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace, named=named
+        )
         return Json(RunPage(runs=[run_item(row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))

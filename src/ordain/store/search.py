@@ -8,6 +8,7 @@ from typing import Any
 
 from ordain.journal.records import STOPPED, Record, Status
 from ordain.ports.search import RunRow
+from ordain.store.id_parts import named_by
 from ordain.store.run_records import stored_bytes
 from ordain.store.schema import RESTED, UNSETTLED
 from ordain.store.spending import SqliteSpending
@@ -64,7 +65,7 @@ class SqliteSearch(SqliteSpending):
     """Implements ``Search`` on the store's reading connection."""
 
     async def runs(
-        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
+        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None, named: str = ""
     ) -> Sequence[RunRow]:
         """See ``RunSearch.runs``. Of each status by its index, newest first; of all, by number."""
         roots = "r.parent IS NULL" if roots_only else "1"
@@ -75,6 +76,10 @@ class SqliteSearch(SqliteSpending):
         if before is not None:
             where.append("r.no < (SELECT no FROM runs WHERE id = ?)")
             parameters.append(before)
+        if named:
+            condition, parts = named_by(named)
+            where.append(f"r.no IN (SELECT no FROM runs WHERE {condition})")
+            parameters += parts
         asked = [_of_status(one) if one in STOPPED else f"{_of_status(one)} AND {roots}" for one in dict.fromkeys(statuses)] or [roots]
 
         def read(db: sqlite3.Connection) -> list[RunRow]:

@@ -8,6 +8,7 @@ from typing import Any
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered, approval_named
 from ordain.store.conversation import read_threads
+from ordain.store.id_parts import named_by
 from ordain.store.sqlite import SqliteStore
 from ordain.store.typed_rows import RowColumns, check_row, is_key, is_moment, is_number, is_text, or_none
 
@@ -106,10 +107,12 @@ class SqliteSessions:
         rows = self._store.query(f"{_SESSION} AND s.id = ?", (workspace, session))
         return _session(rows[0]) if rows else None
 
-    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
+    async def sessions(self, workspace: str, *, limit: int, before: str | None, named: str = "") -> Sequence[SessionRow]:
         """See ``Sessions.sessions``."""
         where, parameters = ("", []) if before is None else (" AND (s.last_at, s.no) < (?, ?)", [int(part) for part in before.split("-")])
-        rows = self._store.query(f"{_SESSION}{where} ORDER BY s.last_at DESC, s.no DESC LIMIT ?", [workspace, *parameters, limit])
+        condition, parts = named_by(named, "s.id")
+        sql = f"{_SESSION}{where} AND {condition} ORDER BY s.last_at DESC, s.no DESC LIMIT ?"
+        rows = self._store.query(sql, [workspace, *parameters, *parts, limit])
         return [_session(row) for row in rows]
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:

@@ -19,6 +19,7 @@ from ordain.cli.places import home_of
 from ordain.cli.screen import Screen, is_terminal, wants_colour
 from ordain.cli.short_ids import LAST
 from ordain.cli.slash import MODES
+from ordain.contracts.nearest import did_you_mean
 from ordain.errors import ConfigurationError
 
 
@@ -41,7 +42,7 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         OrdainError: a message was refused, or the server has gone.
     """
     if asked.to.mode not in MODES:
-        raise ConfigurationError(f"the modes are {', '.join(MODES)}", code="usage")
+        raise ConfigurationError(f"the modes are {', '.join(MODES)}{did_you_mean(asked.to.mode, MODES)}", code="usage")
     return asyncio.run(_chat(home_of(data_dir), asked))
 
 

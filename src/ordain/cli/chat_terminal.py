@@ -277,7 +277,7 @@ class TerminalChat:
                 self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
                 self._say(notice(f"mode {self._to.mode}"))
             case Slash.VERB:
-                self._verbs(command.words)
+                self._spawn(self._verbs, command.words)
             case Slash.SESSION if command.words:
                 self._spawn(self._open, command.words[0])
             case Slash.SESSION:
@@ -299,9 +299,11 @@ class TerminalChat:
         else:
             self._say(notice("there is no request to send again"))
 
-    def _verbs(self, words: Sequence[str]) -> None:
+    async def _verbs(self, words: Sequence[str]) -> None:
         if words:
-            self._to = replace(self._to, verbs=() if tuple(words) == ("-",) else tuple(words))
+            verbs = () if tuple(words) == ("-",) else tuple(words)
+            await self._messenger.check_verbs(verbs)
+            self._to = replace(self._to, verbs=verbs)
         named = ", ".join(self._to.verbs)
         self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
 

@@ -178,6 +178,15 @@ class Messenger:
         done: dict[str, Any] = await self._connection.ask("POST", path, content=content, headers={**self._headers, **self._user})
         return done
 
+    async def check_verbs(self, verbs: Sequence[str]) -> None:
+        """Whether there are such verbs, before a message names them.
+
+        Raises:
+            NotFound: there is none of that id; the message says which was probably meant.
+        """
+        for verb in verbs:
+            await self._asked("GET", f"/verbs/{quote(verb, safe='')}")
+
     async def erase(self, session: str, why: str) -> dict[str, Any]:
         """Destroy a session's content."""
         return await self._asked("POST", session_path(session, "erase"), content=json.dumps({"why": why}).encode())

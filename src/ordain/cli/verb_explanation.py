@@ -14,6 +14,7 @@ from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import why_raised
+from ordain.contracts.nearest import no_such
 from ordain.contracts.risk import risk_of
 from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
 from ordain.errors import ConfigurationError, InvalidRequest, NotFound
@@ -34,7 +35,7 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
     registry, _ = build_verbs(settings, own_verbs(settings))
     catalog = build_catalog(settings, registry, shipped_kinds())
     if name not in catalog.verbs:
-        raise NotFound(f"there is no verb {name[:128]}", code="unknown_verb")
+        raise NotFound(no_such("verb", name, catalog.verbs), code="unknown_verb")
     spec = catalog.verbs[name].spec
     args = parsed_input(given) if given is not None else dict(spec.example.input) if spec.example else {}
     told = explained(catalog, spec, args, registry.origins.get(name, "the card of that name"))

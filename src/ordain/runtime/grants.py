@@ -11,6 +11,7 @@ from msgspec import Struct
 from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, TIERS, ApprovalRule, Grant, GrantAudit, GrantScope, Tier, covers_tier
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.effects.calls import Call
@@ -161,7 +162,8 @@ def _checked_reach(offer: GrantOffer, catalog: Catalog) -> tuple[str, ...]:
     """The verbs that it is for. Everything that it names is something that it can be for: a grant that covers nothing would be taken for one that does."""
     reach = reach_of(offer.capabilities, offer.risk_level, catalog)
     if reach.unknown:
-        raise NotFound(f"there is no verb {', '.join(reach.unknown)[:200]}", code="unknown_verb")
+        meant = did_you_mean(reach.unknown[0], catalog.verbs) if len(reach.unknown) == 1 else ""
+        raise NotFound(f"there is no verb {', '.join(reach.unknown)[:200]}{meant}", code="unknown_verb")
     if reach.idle:
         idle = ", ".join(reach.idle)[:200]
         if any(catalog.named_by(one).intersection(reach.each_time) for one in reach.idle):

@@ -16,6 +16,7 @@ from ordain.contracts.conversation import SESSION_ID, Camel
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.legible_text import name_text
 from ordain.contracts.moments import moment
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
@@ -248,7 +249,8 @@ def _states(
     asked = [one for part in state or () for one in part.split(",") if one]
     known = {str(one) for one in ApprovalState}
     if any(one not in known for one in asked):
-        raise InvalidRequest(f"state is one of {', '.join(sorted(known))}", code="unknown_state")
+        meant = next((did_you_mean(one, known) for one in asked if one not in known), "")
+        raise InvalidRequest(f"state is one of {', '.join(sorted(known))}{meant}", code="unknown_state")
     return () if every else tuple(map(ApprovalState, asked)) or (ApprovalState.OPEN,)
 
 

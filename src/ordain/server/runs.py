@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.nearest import did_you_mean
 from ordain.errors import InvalidRequest, JournalCorrupt
 from ordain.runtime.door import Record, Status, StoredRun
 from ordain.runtime.raw_cortex import raw_replies
@@ -119,7 +120,8 @@ def _statuses(given: list[str] | None) -> list[str]:
     asked = [status for part in given or () for status in part.split(",") if status]
     known = {str(status) for status in Status}
     if any(status not in known for status in asked):
-        raise InvalidRequest(f"status is one of {', '.join(sorted(known))}", code="unknown_status")
+        meant = next((did_you_mean(one, known) for one in asked if one not in known), "")
+        raise InvalidRequest(f"status is one of {', '.join(sorted(known))}{meant}", code="unknown_status")
     return asked
 
 

@@ -137,6 +137,9 @@ def test_commands(home: Path) -> None:
         for typed, seen in (
             ("/help", "/quit"),
             ("/bogus", "/bogus is no command"),
+            ("/aprove", "did you mean /approve?"),
+            ("/verb math.evalute", "did you mean math.evaluate?"),
+            ("/verb", "(no verb named: each mode has its own)"),
             ("/mode agent", "agent >"),
             ("/mode cortex", "the modes are brain, agent, council"),
             ("/verb math.evaluate", "agent:math.evaluate >"),

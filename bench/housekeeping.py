@@ -54,9 +54,11 @@ RUN_COLUMNS = (
 async def driven(home: Path, script: Path) -> None:
     """One run that asks a model, and one that only calls a verb."""
     async with Ordain(home=home, script=script) as ordain:
-        planned = await ordain.plan(
-            {"goal": {"type": "analysis", "description": "what is six times seven?"}, "toolset": [{"tool_id": "math.evaluate"}]}
-        )
+        planned = (
+            await ordain.plan(
+                {"goal": {"type": "analysis", "description": "what is six times seven?"}, "toolset": [{"tool_id": "math.evaluate"}]}
+            )
+        ).wire
         assert planned["status"] == "ok", planned
         await ordain.execute("math.evaluate", {"expression": "6 * 7"})
 

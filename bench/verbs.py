@@ -70,7 +70,7 @@ async def measured(folder: Path) -> list[tuple[str, float, float]]:
             name, args = WAYS[way]
 
             async def call() -> object:
-                reply = await ordain.execute(name, args)
+                reply = (await ordain.execute(name, args)).wire
                 assert reply["ok"], reply
                 return reply
 

@@ -153,7 +153,7 @@ async def run(name: str, url: str, home: Path, stack: AsyncExitStack) -> Call:
     house = await stack.enter_async_context(Ordain(settings.model_copy(update={"secrets": {"default": "bench"}})))
 
     async def call() -> str:
-        found = await house.execute("chat_general", {"text": USER})
+        found = (await house.execute("chat_general", {"text": USER})).wire
         if found["output"] != ANSWER:
             raise AssertionError(found)
         return TEXT

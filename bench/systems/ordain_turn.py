@@ -70,7 +70,7 @@ async def opened(home: Path, url: str | None) -> AsyncIterator[Ready]:
     async with Ordain(settings(home, url), verbs=(look_up,)) as ordain:
 
         async def turn() -> str:
-            reply = await ordain.plan(REQUEST)
+            reply = (await ordain.plan(REQUEST)).wire
             return reply["final_answer"]["content"]
 
         def counted() -> Mapping[str, float]:

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Any, Self
-
-from pydantic import BaseModel
+from types import TracebackType
+from typing import Any, Self, TypeVar, overload
 
 from ordain import __version__
 from ordain.catalogs import DECLARED, build_catalog, build_verbs, own_verbs
-from ordain.contracts.access import EMBEDDER
-from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
-from ordain.contracts.cards import AGENT_VERB, AgentCard
+from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import Message, MessageAnswer
-from ordain.contracts.council import DeliberationRequest
-from ordain.contracts.events import SessionEvent
-from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
-from ordain.contracts.verbs import VerbRequest
+from ordain.contracts.results import PlanResult
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
 from ordain.errors import ConfigurationError, Conflict, OrdainError
@@ -40,8 +32,8 @@ from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.runtime.background import keep_going
-from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
+from ordain.runtime.embedded import Embedded
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
 from ordain.runtime.readers import header_so_far, readers
@@ -73,8 +65,8 @@ from ordain.verbs.yaml_folder import SUFFIXES as YAML_SUFFIXES
 from ordain.wording.wording import wording_of
 from ordain.wording_files import SUFFIXES
 
+T = TypeVar("T")
 LOG = logging.getLogger("ordain.app")
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +126,7 @@ class _Opened:
     runtime: Runtime
 
 
-class Ordain:
+class Ordain(Embedded):
     """A running Ordain in this process: ``async with Ordain() as ordain: await ordain.plan(...)``.
 
     Without arguments it is configured like the command: ``$ORDAIN_HOME`` and the environment. ``script`` plays proposals
@@ -318,79 +310,32 @@ class Ordain:
         """Stop."""
         await self.stop()
 
-    async def plan(self, request: PlannerRequest | Mapping[str, Any]) -> dict[str, Any]:
-        """Run a planning request to its end; the response is the wire's (``POST /plan/react``).
+    @overload
+    def run_sync(self, request: PlannerRequest | Mapping[str, Any]) -> PlanResult[dict[str, Any]]: ...
+    @overload
+    def run_sync(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[T]) -> PlanResult[T]: ...
+    def run_sync(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[Any] | None = None) -> PlanResult[Any]:
+        """Start, plan, stop: for scripts that have no event loop. Once for each Ordain.
 
-        Raises:
-            ValidationError: the request is not of its contract's shape.
+        Raises: as ``plan``; Conflict: an event loop runs here, or this Ordain was started before (``not_alone``).
         """
-        parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
-        accepted = await self.runtime.accept(parsed, EMBEDDER)
-        return self.runtime.response(await self.runtime.wait(accepted.run))
+        if self._opened is not None or _in_a_loop():
+            message = "run_sync starts an Ordain once, where no event loop runs: here, `async with Ordain() as ordain` and `await ordain.plan(...)`"
+            raise Conflict(message, code="not_alone")
 
-    async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Run one verb; the reply is the wire's (``POST /verbs/execute``)."""
-        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), EMBEDDER)
-        return self.runtime.response(await self.runtime.wait(accepted.run))
+        async def planned() -> PlanResult[Any]:
+            async with self:
+                return await (self.plan(request) if output_type is None else self.plan(request, output_type=output_type))
 
-    async def delegate(
-        self,
-        agent: str,
-        task: str,
-        *,
-        intent: str = "",
-        reason: WhyHanded = WhyHanded.REQUESTED,
-        payload: Mapping[str, Any] = NOTHING,
-        **wishes: Any,
-    ) -> dict[str, Any]:
-        """Hand a task to an agent, and wait for what comes back: the reply of its verb. It waits too for the yes that policy wants.
+        return asyncio.run(planned())
 
-        ``intent`` is the task where nobody says it; ``wishes`` are its other arguments: ``forward_skills``, ``priority``, ``return_expected``, ``tools``,
-        ``fallback_tools``.
-        """
-        args = {"task": task, "intent": intent or task[:INTENT_CHARS], "reason": str(reason), "payload": dict(payload), **wishes}
-        request = VerbRequest(verb_id=f"{AGENT_VERB}{agent}", payload=args, caller="python")
-        return await self._asked(request)
 
-    async def council(self, prompt: str, **more: Any) -> dict[str, Any]:
-        """Ask the council, and wait for what it came to; ``more`` are the request's other fields (``universe``, ``history``, ``max_rounds``, …).
-
-        Raises:
-            ValidationError: the request is not of its contract's shape.
-        """
-        return await self._asked(DeliberationRequest.model_validate({"prompt": prompt, **more}))
-
-    async def _asked(self, request: BaseModel) -> dict[str, Any]:
-        """What a request came to that may wait for people."""
-        accepted = await self.runtime.accept(request, EMBEDDER, waits=True)
-        return self.runtime.response(await self.runtime.wait(accepted.run))
-
-    async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
-        """Send a message into its session; it is durable when this returns, and answered later (``answer``, ``stream``).
-
-        Raises:
-            ValidationError: the message is not of its contract's shape.
-            Refused: the session has as many turns going as policy permits (``session_busy``).
-            Conflict: the message id came before with another content (``message_id_reused``).
-        """
-        parsed = message if isinstance(message, Message) else Message.model_validate(message)
-        return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))
-
-    async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
-        """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""
-        return await self.runtime.conversation.answer(workspace, sent)
-
-    async def chat(self, text: str, *, session: str = "python", user: str = "local", **hints: Any) -> MessageAnswer:
-        """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``, ``allowed_verbs``, ``max_steps``.
-
-        Raises: as ``send``.
-        """
-        message = {"session_id": session, "user_id": user, "message": {"text": text}, "context": {"routing_hints": hints}}
-        return await self.answer(await self.send(message))
-
-    def stream(self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE) -> AsyncGenerator[SessionEvent, None]:
-        """A session's events after entry ``after``, until it is erased: what was said as it becomes durable, provisional text between."""
-        return self.runtime.conversation.events(workspace, session, after)
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def with_profile(settings: Settings, profile: ModelProfile) -> Settings:

@@ -78,6 +78,11 @@ class Truth:
         return [f"{list(error.instance_path)}: {error.message[:300]}" for error in self._validators[key].iter_errors(value)]
 
 
+def code_of(refusal: dict[str, Any]) -> str:
+    """The code of a refusal, whichever of the two shapes it is told in."""
+    return str(refusal.get("error", refusal)["code"])
+
+
 def curl(request: httpx.Request) -> str:
     """A command that sends the same request again."""
     own = {"host", "accept", "accept-encoding", "connection", "user-agent", "content-length"}

@@ -84,6 +84,7 @@ def test_every_declared_success_really_happens(server: Server) -> None:
         "/verbs/math.evaluate",
         "/workflows/complete_task",
         "/cards/finance_agent",
+        "/v1/models/ordain",
         *(f"/schemas/{name}" for name in server.http.get("/schemas").json()["schemas"]),
     ):
         truth.ask("GET", address)
@@ -112,6 +113,8 @@ def test_every_declared_success_really_happens(server: Server) -> None:
     truth.ask("POST", "/api/chat", json={"text_input": "hello", "session_id": "web:hub"})
     truth.ask("POST", "/api/chat", json={"text_input": "hello", "session_id": "web:hub"}, headers=later)
     truth.ask("POST", "/v1/cortex/chat", json={"prompt": "hello", "session_id": "web:cortex"})
+    truth.ask("POST", "/v1/chat/completions", json={"model": "ordain", "messages": [{"role": "user", "content": "hello"}]})
+    truth.ask("POST", "/v1/responses", json={"model": "ordain", "input": "hello"})
     asked = truth.ask("POST", "/messages", json=message("weather", "web:q", hints={"mode": "agent"})).json()
     assert asked["question"] is not None
     run = asked["runId"]

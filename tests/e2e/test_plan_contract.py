@@ -385,7 +385,7 @@ async def test_the_shapes_do_not_depend_on_the_transport(server: Server, tmp_pat
     """PLN-05 "message shapes may not": in process the same request gets the same response but for ids and times."""
     over_http = server.plan(ask("number"))
     async with Ordain(home=tmp_path, script=server.home / "script.json") as ordain:
-        in_process = await ordain.plan(ask("number"))
+        in_process = (await ordain.plan(ask("number"))).wire
     assert shape(in_process) == shape(over_http)
     assert in_process["final_answer"] == over_http["final_answer"]
 

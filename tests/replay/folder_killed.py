@@ -28,6 +28,7 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.ports.leases import QUARANTINE
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.approvals import ApproverWord
+from ordain.runtime.continuation import Shown, ShownTurn
 from ordain.testing import fails
 from tests.replay.folder_file import LATE, SOON, Answer, Call, Kept, KeptRun, pack, unpack, write_statement
 from tests.replay.folder_going_on import go_on
@@ -35,7 +36,7 @@ from tests.replay.folder_house import LATER_S, SCRIPT, folder_house, wording
 from tests.replay.golden import request
 from tests.shapes.ledger import Ledger, Receipt, ledger_process
 from tests.shapes.stored_journal import journal_of
-from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet
+from tests.shapes.talk import PRINCIPAL, WORKSPACE, House, Puppet, message
 from tests.shapes.workflows import LEDGER, write_templates
 
 AGENT = {"mode": "agent"}
@@ -90,6 +91,16 @@ async def settled(house: House) -> None:
     await house.say("please fail at it", "done", **AGENT)
     await house.ordain.runtime.wait(await plan(house, "evaluate it", "math.evaluate"))
     await house.ordain.runtime.wait(await use(house, "math.evaluate", expression="1 / 0"))
+
+
+async def shown(house: House) -> None:
+    """A conversation that came with a client's own history, which was imported."""
+    runtime = house.ordain.runtime
+    before = (ShownTurn(role="user", text="hello"), ShownTurn(role="assistant", text="✓ gpt-x · 2 tools\n\nIt was sent."))
+    now = Shown(before=before, now=(ShownTurn(role="user", text="how do I drink my tea?"),), instructions="You are a pirate.")
+    place = await runtime.continuation.place(now, workspace=WORKSPACE, principal=PRINCIPAL, user="ada")
+    sent = await runtime.receive(message("how do I drink my tea?", place.session), PRINCIPAL, WORKSPACE, source="openai", sent=place.sent)
+    await runtime.conversation.answer(WORKSPACE, sent)
 
 
 async def asking(house: House) -> None:
@@ -221,7 +232,7 @@ async def boot(home: Path, ledger: Ledger, number: int) -> None:
             await house.until("it hangs", lambda: Hanging.hung)
             os.kill(os.getpid(), signal.SIGKILL)
         await house.until("it is quarantined", lambda: house.query("SELECT id FROM runs WHERE status = 'quarantined'"))
-        for part in (settled, asking, at_models, at_approvals, in_company, in_verbs, last_words):
+        for part in (settled, shown, asking, at_models, at_approvals, in_company, in_verbs, last_words):
             await part(house)
 
 

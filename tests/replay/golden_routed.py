@@ -38,8 +38,8 @@ async def play(home: Path) -> GoldenTalk:
         }
     )
     async with Ordain(changed, extras=Extras(models={"default": ScriptedModel(script)}, memory=True)) as ordain:
-        assert (await ordain.plan(request("extract_facts")))["status"] == "ok"
-        assert (await ordain.execute("extract_facts", TEXT))["ok"]
+        assert (await ordain.plan(request("extract_facts"))).wire["status"] == "ok"
+        assert (await ordain.execute("extract_facts", TEXT)).wire["ok"]
         await ordain.chat(SAID, session="s1", mode="agent", allowed_verbs=["extract_facts"])
         for _ in range(4):
             await ordain.chat("hello there", session="s1")

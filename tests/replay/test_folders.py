@@ -70,6 +70,9 @@ HELD = {
     "killed_question4": held(turn=5, supervisor=4, triage=6, planner=3, question=4, verb=3, verb_plan=2),
     "killed_turn6": held(turn=6, supervisor=5, triage=6, planner=3, question=4, verb=3, verb_plan=2),
     "killed_turn7": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2) | COMPANY,
+    "killed_seat2": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2)
+    | COMPANY - {("seat@1", "model_call")}
+    | {("seat@2", "model_call")},
     "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
@@ -80,6 +83,7 @@ OF_ROWS = frozenset(HELD) - {
     "killed_question4",
     "killed_turn6",
     "killed_turn7",
+    "killed_seat2",
     "killed_ledgerless",
 }
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""

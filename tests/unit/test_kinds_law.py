@@ -54,6 +54,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("cli/", "status verb"): "fields of what commands read and print",
     ("server/", "status verb question"): "fields of bodies and documents",
     ("models/refusals.py", "status"): "a field of what providers say",
+    ("contracts/results.py", "status"): "a field of a response",
     ("runtime/readers.py", "status"): "a field of what a read gives",
     ("runtime/brief.py", "status"): "a part of a header's first line",
     ("runtime/earlier_plans.py", "status"): "such a field",

@@ -164,7 +164,7 @@ def read_examples(file: Path) -> list[Example]:
 async def _one(ordain: Ordain, settings: Settings, spec: VerbSpec, example: Example) -> Tried:
     """Run one example; a prompt plan that has no model plays the example's own output, and says so."""
     tried = Tried(verb=spec.name, verdict=PASSED, input=dict(example.input), how=_worker(ordain, spec))
-    reply = await ordain.execute(spec.name, example.input)
+    reply = (await ordain.execute(spec.name, example.input)).wire
     error = reply["error"]
     if error is not None and tried.how == OFFLINE and error["code"] in _CANNOT and example.output is not None:
         reply = await _played(settings, spec, example)
@@ -197,7 +197,7 @@ async def _played(settings: Settings, spec: VerbSpec, example: Example) -> dict[
     model = ScriptedModel(make_script(verbs={spec.name: [example.output] * len(spec.plan)}))
     scripted = settings.model_copy(update={"profiles": dict.fromkeys(settings.profiles, profile)})
     async with Ordain(scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)) as ordain:
-        return await ordain.execute(spec.name, example.input)
+        return (await ordain.execute(spec.name, example.input)).wire
 
 
 def differences(expected: Any, found: Any, place: str = "") -> Iterator[str]:

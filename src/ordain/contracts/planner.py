@@ -152,6 +152,9 @@ class PlannerRequest(Strict):
         max_length=200,
         description="Requests of one caller with the same id go on from each other: the next one's planner sees what the last ones did.",
     )
+    answer_schema: dict[str, JsonValue] | None = Field(
+        default=None, description="The JSON Schema, of an object and without references, that `final_answer.structured` has to fit."
+    )
 
 
 # --- what a planner model proposes -------------------------------------------------------------------------------------------

@@ -79,5 +79,13 @@ class WholeSearch(Protocol):
         ...
 
 
-class Search(RunSearch, SpendingSearch, WholeSearch, Protocol):
+class SentSearch(Protocol):
+    """Messages that came with a whole conversation, by what they came with."""
+
+    async def sent(self, workspace: str, digest: str, *, limit: int) -> Sequence[tuple[str, int]]:
+        """(session, number) of messages of the workspace whose id has this digest (``sent_id``), the latest first; an erased one is not found."""
+        ...
+
+
+class Search(RunSearch, SpendingSearch, WholeSearch, SentSearch, Protocol):
     """Everything that is searched in the journal."""

@@ -25,6 +25,15 @@ def message_id(run: str, addr: object) -> str:
     return f"{OUR_IDS}{run}:{addr}"
 
 
+SENT_IDS = "ordain:sent:"
+"""What the id of a message begins with that came with a whole conversation: the digest of that follows, so that the next one finds its session."""
+
+
+def sent_id(digest: str, unique: str) -> str:
+    """The id of a message that came with all that was said before it, as ``digest``."""
+    return f"{SENT_IDS}{digest}:{unique}"
+
+
 def speaking_run(said: str) -> str:
     """The run that said the message of this id, without what of its words it is: a question that is put again is the same run's."""
     run, colon, _ = said.rpartition(":")

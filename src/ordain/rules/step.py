@@ -38,6 +38,7 @@ class StepReason(Reason):
     UNKNOWN_TOOL = "step.tool.unknown", "No verb has this id; ids are exact."
     TOOL_OUTSIDE = "step.tool.outside_toolset", "The verb exists but is not in this run's toolset."
     INPUT_INVALID = "step.input.invalid", "The tool's input does not fit its schema."
+    ANSWER_INVALID = "step.answer.invalid", "The answer's structured part does not fit the schema that was asked for."
 
 
 class ReaskReason(Reason):
@@ -79,11 +80,12 @@ class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class StepInputs(Struct, frozen=True, kw_only=True):
-    """The parsed proposal, the schemas of the tools on offer, and the ids of all registered verbs."""
+    """The parsed proposal, the schemas of the tools on offer, the ids of all registered verbs, and what an answer has to fit (None: nothing)."""
 
     proposal: Parsed | Unparsed
     tools: Mapping[str, tuple[Schema, ...]]
     registered: Set[str]
+    answer: Schema | None = None
 
 
 Objection = tuple[Reason, str] | None
@@ -99,7 +101,8 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
         return _invalid(found)
     value = proposal.value
     if value["finish"]:
-        return Decision(outcome=Finish(), reason=StepReason.FINISH)
+        found = _answer(value["final_answer"], inputs.answer)
+        return Decision(outcome=Finish(), reason=StepReason.FINISH) if found is None else _invalid(found)
     action = value["action"]
     found = _tool(action, inputs)
     if found is not None:
@@ -212,6 +215,13 @@ def _tool(action: dict[str, Any], inputs: StepInputs) -> Objection:
         if not schema.accepts(action["input"]):
             return StepReason.INPUT_INVALID, "action.input " + "; ".join(schema.errors(action["input"]))
     return None
+
+
+def _answer(answer: dict[str, Any], schema: Schema | None) -> Objection:
+    structured: dict[str, Any] = answer.get("structured", {})
+    if schema is None or schema.accepts(structured):
+        return None
+    return StepReason.ANSWER_INVALID, "final_answer.structured " + "; ".join(schema.errors(structured))
 
 
 _STEP = msgspec.json.Decoder(CallTool | Finish | Invalid)

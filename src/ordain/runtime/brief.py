@@ -23,7 +23,7 @@ FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
 
 _TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) ·.*")
 _TOTALS = re.compile(
-    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), \d+\+\d+ tokens(?: \(estimated\))?, "
+    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?: \(estimated\))?, "
     r"\$(?P<usd>[\d.]+)(?: \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
 )
 _MODEL = re.compile(r'"[^"]*?\((?P<provider>[^":]*): (?P<model>[^"]*)\)"')
@@ -32,7 +32,7 @@ _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
-    """What a header comes to. Time in milliseconds; ``usd`` in dollars as rendered, "" where nothing was asked that could cost any."""
+    """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as rendered, "" where nothing was asked that could cost any."""
 
     mark: str
     verdict: str
@@ -41,6 +41,8 @@ class Brief(Struct, frozen=True, gc=False, kw_only=True):
     ms: int
     usd: str
     run: str
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 def read_brief(header: str) -> Brief | None:
@@ -60,6 +62,8 @@ def read_brief(header: str) -> Brief | None:
         ms=int(totals["ms"]),
         usd=totals["usd"] if costs else "",
         run=title["run"],
+        tokens_in=int(totals["tokens_in"]),
+        tokens_out=int(totals["tokens_out"]),
     )
 
 

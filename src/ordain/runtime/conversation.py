@@ -16,7 +16,7 @@ from ordain.contracts.conversation import ApprovalOpen, Message, MessageAnswer, 
 from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
-from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread
+from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread, sent_id
 from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Arrive, MessageKey, Outcome, StoredRun
 from ordain.ports.writes import KeptCatalogs
@@ -54,10 +54,13 @@ class Conversation:
         self._stored_catalog = ""
         services.store.listen(services.streams.heard)
 
-    async def receive(self, message: Message, *, workspace: str, principal: Principal | str, source: str = "") -> Acknowledged:
+    async def receive(
+        self, message: Message, *, workspace: str, principal: Principal | str, source: str = "", sent: str = ""
+    ) -> Acknowledged:
         """Accept a message; when this returns, the message and its consequence are durable.
 
-        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same.
+        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same. ``sent``: the digest of all that came with
+        it, by which the session is found again (``runtime.continuation``); such a message gets an id of ours, and every delivery counts.
 
         Raises:
             Conflict: the message id was used before with another content (``message_id_reused``).
@@ -66,10 +69,10 @@ class Conversation:
             StorageUnavailable: nothing can be written.
         """
         services = self._services
-        message_id = message.message_id or services.clock.new_run_id()
+        message_id = sent_id(sent, services.clock.new_run_id()) if sent else message.message_id or services.clock.new_run_id()
         if message.session_id.startswith(ERASED_SESSION):
             raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
-        if message_id.startswith(OUR_IDS):
+        if message_id.startswith(OUR_IDS) and not sent:
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
         try:
             body = ENCODER.encode(body_of(message))

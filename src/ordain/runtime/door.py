@@ -30,6 +30,7 @@ from ordain.runtime.access import Access
 from ordain.runtime.answers import answered
 from ordain.runtime.approvals import ApprovalDesk
 from ordain.runtime.configuration import ControlPlane
+from ordain.runtime.continuation import Continuations
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.grants import GrantDesk
 from ordain.runtime.headers import loaded
@@ -112,7 +113,7 @@ class Runtime:
         self.search, self.engine, self.library = search, engine, library
         self.reloader = reloader
         self.commits = commits
-        self.conversation = Conversation(services)
+        self.conversation, self.continuation = Conversation(services), Continuations(services, search)
         self.access = Access(services)
         self.control = ControlPlane(services.configuration, services.store, services.clock)
         self.approvals = ApprovalDesk(services)
@@ -144,11 +145,11 @@ class Runtime:
         return await self._intake.open(found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits)
 
     async def receive(
-        self, message: Message, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = ""
+        self, message: Message, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "", sent: str = ""
     ) -> Acknowledged:
-        """Accept a message of a conversation (ING-01) that came by ``source``; raises as ``Conversation.receive``."""
+        """Accept a message of a conversation (ING-01) that came by ``source``, with what ``sent`` digests; raises as ``Conversation.receive``."""
         self._check_open()
-        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source)
+        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source, sent=sent)
         if acknowledged.tells:
             self.engine.hurry(acknowledged.tells)
         return acknowledged

@@ -24,10 +24,13 @@ from ordain.server.loopback import HostGuard
 from ordain.server.messages import messages_router
 from ordain.server.metrics import metrics_router
 from ordain.server.models import models_router
-from ordain.server.openapi import completed, operation_id
+from ordain.server.openai import OpenAIErrors, openai_router
+from ordain.server.openai.routes import SHAPES as OPENAI
+from ordain.server.openapi import completed
 from ordain.server.operators import operators_router
 from ordain.server.plan import plan_router
 from ordain.server.problems import install
+from ordain.server.resource import operation_id, take_routes
 from ordain.server.runs import runs_router
 from ordain.server.segments import SegmentsAsSent
 from ordain.server.sessions import SessionErased, sessions_router
@@ -84,6 +87,7 @@ class Application(FastAPI):
                 *APPROVALS,
                 *GRANTS,
                 *SHAPES,
+                *OPENAI,
             )
             completed(super().openapi(), component_schemas(own), self.routes)
         return super().openapi()
@@ -105,9 +109,11 @@ def build_app(face: Face) -> FastAPI:
     app.add_middleware(SegmentsAsSent)
     app.add_middleware(HeadAsGet)
     app.add_middleware(InTime, face=face)
-    app.add_middleware(HostGuard, face.exposure)  # added last, so it stands in front
-    for router in (
+    app.add_middleware(HostGuard, face.exposure)
+    app.add_middleware(OpenAIErrors)  # added last, so it stands in front: whoever refuses, its clients understand it
+    routers = (
         messages_router(face),
+        openai_router(face),
         gateway_router(face),
         sessions_router(face),
         transcripts_router(face),
@@ -126,6 +132,6 @@ def build_app(face: Face) -> FastAPI:
         metrics_router(face),
         tokens_router(face),
         schemas_router(),
-    ):
-        app.include_router(router)
+    )
+    take_routes(app, routers)
     return app

@@ -28,6 +28,7 @@ from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import SEQ_MAX, IdPart
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
@@ -256,7 +257,7 @@ def _states(
 
 def approvals_router(face: Face) -> APIRouter:
     """The approvers' routes."""
-    router = APIRouter(prefix="/approvals", tags=["approvals"])
+    router = resource("approvals", prefix="/approvals")
     runtime = face.runtime
 
     @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))

@@ -15,6 +15,7 @@ from ordain.errors import NotFound
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 
 
 class CardView(AgentCard):
@@ -62,7 +63,7 @@ def card_views(catalog: Catalog) -> dict[str, Any]:
 
 def cards_router(face: Face) -> APIRouter:
     """The cards' routes."""
-    router = APIRouter(tags=["cards"])
+    router = resource("cards")
 
     @router.get("/cards", **shown(CardList))
     async def list_cards() -> Response:

@@ -21,6 +21,7 @@ from ordain.server.examples import RUN
 from ordain.server.face import Json
 from ordain.server.problems import Problem
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Begun, JsonSchema, SchemaNames
 
@@ -150,7 +151,7 @@ def shapes_of(module: ModuleType) -> list[type[Any]]:
 
 def schemas_router() -> APIRouter:
     """The contracts as JSON Schema."""
-    router = APIRouter(prefix="/schemas", tags=["schemas"])
+    router = resource("schemas", prefix="/schemas")
 
     @router.get("", **shown(SchemaNames, example={"schemas": list(SCHEMAS)}))
     async def list_schemas() -> Response:

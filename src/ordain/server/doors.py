@@ -37,7 +37,12 @@ DOORS: Mapping[str, Sequence[_Row]] = {
     "metrics": [(READ, "", Door((Scope.METRICS,)))],
     "messages": [(ANY, "", _CHAT)],
     "api": [(READ, "/verbs", _LISTED), (ANY, "/chat", _CHAT)],
-    "v1": [(ANY, "/cortex/chat", _CHAT)],
+    "v1": [
+        (ANY, "/cortex/chat", _CHAT),
+        (ANY, "/chat/completions", _CHAT),
+        (ANY, "/responses", _CHAT),
+        (READ, f"/models(/{_ID})?", Door((Scope.CHAT,))),
+    ],
     "ws": [(ANY, "", _CHAT)],
     "sessions": [(WRITE, f"/{_ID}/erase", _OPERATE), (READ, ".*", _CHAT)],
     "plan": [(ANY, "/react", Door((Scope.PLAN,), in_workspace=True))],

@@ -20,6 +20,7 @@ from ordain.server.examples import CORTEX_CHAT, CORTEX_RESULT, HUB_CHAT, HUB_REP
 from ordain.server.face import Face, Json, prefers_async
 from ordain.server.problems import problem
 from ordain.server.refusals import CONVERSATION, refusing
+from ordain.server.resource import resource
 from ordain.server.translation import HUB_HTTP, canonical, chat_of_hub, client_request, client_result, hub_reply, source_of
 from ordain.server.verbs import VerbChoice, verb_views
 from ordain.server.workspaces import Workspace
@@ -37,7 +38,7 @@ def fresh_session(face: Face, kind: str) -> str:
 
 def gateway_router(face: Face) -> APIRouter:
     """The three routes."""
-    router = APIRouter(tags=["conversation"])
+    router = resource("conversation")
 
     @router.post("/api/chat", **refusing(HUB, *CONVERSATION, "conflicting_verbs"))
     async def hub_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

@@ -22,6 +22,7 @@ from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import IdPart
 from ordain.server.shapes import CamelView, Moment
 from ordain.server.workspaces import Workspace
@@ -180,7 +181,7 @@ def grant_view(grant: Grant, runtime: Runtime) -> GrantView:
 
 def grants_router(face: Face) -> APIRouter:
     """The grants' routes."""
-    router = APIRouter(prefix="/grants", tags=["approvals"])
+    router = resource("approvals", prefix="/grants")
     runtime = face.runtime
 
     @router.get("", **shown(GrantPage, example={"grants": [_VIEW], "next": None}))

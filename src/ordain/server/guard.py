@@ -21,6 +21,7 @@ from ordain.errors import InvalidRequest, OrdainError, Refused, Unauthenticated
 from ordain.runtime.access import NOBODY, AccessRequest, Caller, Exposure
 from ordain.server.doors import door_of
 from ordain.server.face import CALLER, Face
+from ordain.server.openai.wire import is_openai
 from ordain.server.peers import address_of, of_another_user
 from ordain.server.problems import problem
 from ordain.server.workspaces import WORKSPACE_HEADER
@@ -147,6 +148,8 @@ def asked_of(scope: Scope, exposure: Exposure) -> AccessRequest:
     if scope["type"] == "websocket" and workspace is None:
         workspace = connection.query_params.get("workspace") or None
     credential = _credential(connection.headers, scope)
+    if credential and not exposure.demanded and is_openai(scope["path"]) and not holds_token(credential):
+        credential = None  # OpenAI's clients send some key, whether one is asked for or not; what has a token's form is judged as one
     return AccessRequest(
         credential=credential,
         scopes=door.scopes,

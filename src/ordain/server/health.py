@@ -11,13 +11,14 @@ from ordain.server.examples import HEALTH, READY
 from ordain.server.face import Face, Json
 from ordain.server.problems import unavailable
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.shapes import Health, Ready
 from ordain.server.verbs import problems_of
 
 
 def health_router(face: Face) -> APIRouter:
     """Both probes."""
-    router = APIRouter(tags=["health"])
+    router = resource("health")
 
     @router.get("/health", **shown(Health, example=HEALTH))
     async def health(request: Request) -> Response:

@@ -36,6 +36,7 @@ from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
 from ordain.server.problems import problem_body
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.room import Room
 from ordain.server.segments import Seq
 from ordain.server.sent_json import spelled
@@ -105,7 +106,7 @@ def passage_view(passage: Passage) -> dict[str, Any]:
 
 def library_router(face: Face) -> APIRouter:
     """Both groups of routes."""
-    router = APIRouter(tags=["memory"])
+    router = resource("memory")
     _memory(router, face)
     _documents(router, face)
     return router

@@ -12,6 +12,7 @@ from ordain.server.documents import documented
 from ordain.server.examples import MESSAGE, MESSAGE_ANSWER
 from ordain.server.face import Face, Json, prefers_async
 from ordain.server.refusals import CONVERSATION, refusing
+from ordain.server.resource import resource
 from ordain.server.workspaces import Workspace
 
 MESSAGES = documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=MessageAnswer)
@@ -19,7 +20,7 @@ MESSAGES = documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_AN
 
 def messages_router(face: Face) -> APIRouter:
     """The one route."""
-    router = APIRouter(tags=["conversation"])
+    router = resource("conversation")
 
     @router.post("/messages", **refusing(MESSAGES, *CONVERSATION))
     async def post_message(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:

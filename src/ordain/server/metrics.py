@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from ordain import __version__
 from ordain.runtime.door import Runtime, Status
 from ordain.server.face import Face
+from ordain.server.resource import resource
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -53,7 +54,7 @@ def _metric(name: str, kind: str, meaning: str, *samples: str) -> Iterator[str]:
 
 def metrics_router(face: Face) -> APIRouter:
     """The one route."""
-    router = APIRouter(tags=["health"])
+    router = resource("health")
 
     @router.get("/metrics", response_class=PlainTextResponse, response_model=None, responses={200: {"description": "What there is."}})
     async def metrics() -> PlainTextResponse:

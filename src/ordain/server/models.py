@@ -13,6 +13,7 @@ from ordain.contracts.moments import moment
 from ordain.runtime.spending import DAY_US, By, SpendingSpan, SpentBetween, Sum, spent
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
+from ordain.server.resource import resource
 from ordain.server.shapes import Costs, CostSum, ModelItem, ModelList, PriceTier
 from ordain.server.workspaces import Workspace
 
@@ -70,7 +71,7 @@ def _sum(key: str, one: Sum) -> CostSum:
 
 def models_router(face: Face) -> APIRouter:
     """The models' routes."""
-    router = APIRouter(prefix="/models", tags=["models"])
+    router = resource("models", prefix="/models")
     runtime = face.runtime
 
     @router.get("", **shown(ModelList))

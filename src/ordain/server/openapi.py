@@ -11,10 +11,12 @@ from starlette.routing import BaseRoute
 
 from ordain.server.documents import REFERENCE
 from ordain.server.doors import Door, door_of
+from ordain.server.openai.wire import is_openai
 from ordain.server.problems import MEDIA_TYPE
 from ordain.server.refusals import GUARDED, KEY, REFUSALS, refusal_codes
+from ordain.server.resource import operation_id
 
-PROBLEM = REFERENCE.format(model="Problem")
+PROBLEM, OPENAI = REFERENCE.format(model="Problem"), REFERENCE.format(model="OpenAIRefusal")
 RETRY = {429, 503}
 BEARER = {"type": "http", "scheme": "bearer", "bearerFormat": "ordain_ID_SECRET"}
 ANY_JSON = {"description": "Any JSON value. Its integers have at most 64 bits with sign, and a body nests at most 64 levels deep."}
@@ -34,11 +36,6 @@ LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 """What a success leads to: operation → next operation → its parameters."""
 
 
-def operation_id(route: APIRoute) -> str:
-    """An operation is named as its function; a test holds the names apart."""
-    return route.name
-
-
 def completed(document: dict[str, Any], schemas: Mapping[str, Any], routes: Sequence[BaseRoute]) -> dict[str, Any]:
     """Add ``schemas``, refusals, links and summaries; drop the framework's own shape of a refusal, which is never sent."""
     components = document.setdefault("components", {})
@@ -53,7 +50,7 @@ def completed(document: dict[str, Any], schemas: Mapping[str, Any], routes: Sequ
         answers = operation["responses"]
         answers.pop("422", None)
         door = door_of(method.upper(), path)
-        answers.update(responses.of((*refusal_codes(operation, method), *(() if door.public else GUARDED))))
+        answers.update(responses.of((*refusal_codes(operation, method), *(() if door.public else GUARDED)), openai=is_openai(path)))
         operation["security"] = _security(door)
         operation.pop(KEY, None)
         operation["summary"] = operation["description"].partition("\n")[0].removesuffix(".")
@@ -103,29 +100,34 @@ class _Responses:
 
     def __init__(self) -> None:
         self.named: dict[str, Any] = {}
-        self._names: dict[tuple[str, ...], str] = {}
+        self._names: dict[tuple[bool, tuple[str, ...]], str] = {}
 
-    def of(self, codes: tuple[str, ...]) -> dict[str, Any]:
-        """One response per status."""
+    def of(self, codes: tuple[str, ...], *, openai: bool) -> dict[str, Any]:
+        """One response per status; ``openai``: in the shape of OpenAI's clients."""
         found: dict[str, Any] = {}
         by_status = sorted(codes, key=lambda code: (REFUSALS[code].status, code))
         for status, group in groupby(by_status, key=lambda code: REFUSALS[code].status):
-            found[str(status)] = {"$ref": f"#/components/responses/{self._name(status, tuple(group))}"}
+            found[str(status)] = {"$ref": f"#/components/responses/{self._name(status, tuple(group), openai)}"}
         return found
 
-    def _name(self, status: int, codes: tuple[str, ...]) -> str:
-        if codes not in self._names:
-            name = next(name for n in count(1) if (name := f"Refused{status}" + (f"_{n}" if n > 1 else "")) not in self.named)
-            self._names[codes] = name
-            self.named[name] = _refusal(status, codes)
-        return self._names[codes]
+    def _name(self, status: int, codes: tuple[str, ...], openai: bool) -> str:
+        known = (openai, codes)
+        if known not in self._names:
+            stem = f"{'OpenAI' if openai else ''}Refused{status}"
+            name = next(name for n in count(1) if (name := stem + (f"_{n}" if n > 1 else "")) not in self.named)
+            self._names[known] = name
+            self.named[name] = _refusal(status, codes, openai)
+        return self._names[known]
 
 
-def _refusal(status: int, codes: tuple[str, ...]) -> dict[str, Any]:
-    properties = {"status": {"const": status}, "code": {"enum": list(codes)}}
+def _refusal(status: int, codes: tuple[str, ...], openai: bool) -> dict[str, Any]:
+    code: dict[str, Any] = {"code": {"enum": list(codes)}}
+    content: dict[str, Any] = {MEDIA_TYPE: {"schema": {"$ref": PROBLEM, "properties": {"status": {"const": status}, **code}}}}
+    if openai:
+        content = {"application/json": {"schema": {"$ref": OPENAI, "properties": {"error": {"properties": code}}}}}
     found: dict[str, Any] = {
         "description": "; ".join(f"`{code}`: {REFUSALS[code].meaning}" for code in codes) + ".",
-        "content": {MEDIA_TYPE: {"schema": {"$ref": PROBLEM, "properties": properties}}},
+        "content": content,
     }
     if status == 401:
         found["headers"] = {"WWW-Authenticate": {"description": "How to say who asks (RFC 6750).", "schema": {"type": "string"}}}

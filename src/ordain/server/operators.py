@@ -17,6 +17,7 @@ from ordain.server.bodies import read
 from ordain.server.documents import documented
 from ordain.server.face import Face, Json, unreadable
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import SEQ_MAX
 from ordain.server.workspaces import Workspace, check_run
 
@@ -63,7 +64,7 @@ RUN = ("run_not_found", "run_unreadable")
 
 def operators_router(face: Face) -> APIRouter:
     """Operating routes."""
-    router = APIRouter(prefix="/runs/{run}", tags=["operators"])
+    router = resource("operators", prefix="/runs/{run}")
     runtime = face.runtime
 
     @router.post("/cancel", **refusing(ASK, *RUN, "settled"))

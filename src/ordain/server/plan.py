@@ -12,6 +12,7 @@ from ordain.server.bodies import read
 from ordain.server.documents import PLAN_ANSWER, PLAN_REQUEST, documented
 from ordain.server.face import Face, outcome, prefers_async
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.workspaces import Workspace
 
 PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True)
@@ -19,7 +20,7 @@ PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=
 
 def plan_router(face: Face) -> APIRouter:
     """The planner's route."""
-    router = APIRouter(tags=["plan"])
+    router = resource("plan")
 
     @router.post(
         "/plan/react",

@@ -67,6 +67,10 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "conflicting_verbs": HttpRefusal(422, "`verb` and `verbs` name different verbs"),
     "beyond_head": HttpRefusal(409, "the session has fewer entries than that"),
     "timeout": HttpRefusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
+    # the OpenAI address
+    "unknown_model": HttpRefusal(404, "no `model` of this name is served"),
+    "unsupported_parameter": HttpRefusal(422, "the request asks for something that is not done here; `errors` names it"),
+    "conversation_unfit": HttpRefusal(422, "nothing is said now, it is too long, or a session or response is named that cannot be one"),
     # plans and verbs
     "request_id_reused": HttpRefusal(409, "the request id came before with another body"),
     "invalid_input": HttpRefusal(422, "the kind of run that the request opens cannot read the input made of it"),

@@ -20,6 +20,7 @@ from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_TREE, RUN_VIEW
 from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import IdPart, Seq
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage, RunTreeView
@@ -37,7 +38,7 @@ Debug = Annotated[bool, Query(description="With `raw_cortex`: what each prompt-p
 
 def runs_router(face: Face) -> APIRouter:
     """Reading routes."""
-    router = APIRouter(prefix="/runs", tags=["runs"])
+    router = resource("runs", prefix="/runs")
     runtime = face.runtime
 
     @router.get("", **refusing(shown(RunPage, example={"runs": [RUN_ITEM], "next": None}), "unknown_status"))

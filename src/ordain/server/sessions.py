@@ -15,6 +15,7 @@ from ordain.server.examples import ERASE, SESSION_ITEM, SESSION_VIEW
 from ordain.server.face import Face, Json
 from ordain.server.operators import Why
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import IdPart, decoded
 from ordain.server.shapes import Session, SessionPage
 from ordain.server.views import session_item, session_view
@@ -34,7 +35,7 @@ class SessionErased(Strict):
 
 def sessions_router(face: Face) -> APIRouter:
     """Lists, one session, erasing. Ids stand percent-encoded in paths: a slash in an id is ``%2F``."""
-    router = APIRouter(prefix="/sessions", tags=["conversation"])
+    router = resource("conversation", prefix="/sessions")
     conversation = face.runtime.conversation
 
     @router.get("", **shown(SessionPage, example={"sessions": [SESSION_ITEM], "next": None}))

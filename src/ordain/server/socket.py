@@ -28,6 +28,7 @@ from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.protocol import SocketProtocol
+from ordain.server.resource import resource
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import SocketAccepted, SocketRefused
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
@@ -53,7 +54,7 @@ _SEQ = re.compile(r"[0-9]{1,15}")
 
 def socket_router(face: Face) -> APIRouter:
     """The one address."""
-    router = APIRouter()
+    router = resource()
 
     @router.get("/ws", include_in_schema=False)
     async def without_upgrade() -> Response:

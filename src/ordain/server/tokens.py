@@ -12,6 +12,7 @@ from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.tokens import AuditEvent, AuditLine, Token
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
+from ordain.server.resource import resource
 from ordain.server.segments import SEQ_MAX
 from ordain.server.shapes import Moment, View
 
@@ -114,7 +115,7 @@ async def _seen(face: Face, request: Request) -> frozenset[str] | None:
 
 def tokens_router(face: Face) -> APIRouter:
     """Looking only: no token makes another."""
-    router = APIRouter(prefix="/tokens", tags=["access"])
+    router = resource("access", prefix="/tokens")
 
     @router.get("", **shown(TokenList, example={"tokens": [{**_TOKEN, **_ENDS}]}))
     async def list_tokens(request: Request) -> Response:

@@ -18,6 +18,7 @@ from ordain.server.examples import MESSAGE_ANSWER, TRANSCRIPT
 from ordain.server.face import Face, Json
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed, check_after
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.segments import Seq, decoded, session_id
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import Transcript
@@ -57,7 +58,7 @@ async def _sent(feed: Feed) -> AsyncIterator[bytes]:
 
 def transcripts_router(face: Face) -> APIRouter:
     """Reading routes below one session."""
-    router = APIRouter(prefix="/sessions/{session}", tags=["conversation"])
+    router = resource("conversation", prefix="/sessions/{session}")
     conversation = face.runtime.conversation
 
     @router.get("/messages", **refusing(shown(Transcript, example=TRANSCRIPT), "session_not_found"))

@@ -26,6 +26,7 @@ from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome, prefers_async
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 from ordain.server.sent_json import with_recorded
 from ordain.server.workspaces import Workspace
 
@@ -156,7 +157,7 @@ def _replied(face: Face, view: RunView) -> Mapping[str, Any]:
 
 def verbs_router(face: Face) -> APIRouter:
     """The verbs' routes."""
-    router = APIRouter(tags=["verbs"])
+    router = resource("verbs")
 
     @router.get("/verbs", **refusing(shown(VerbList), "unknown_pack"))
     async def list_verbs(pack: Annotated[str | None, Query(description="Only the verbs of this pack.", max_length=64)] = None) -> Response:

@@ -14,6 +14,7 @@ from ordain.errors import NotFound
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
+from ordain.server.resource import resource
 
 
 class WorkflowView(Strict):
@@ -63,7 +64,7 @@ def workflow_views(catalog: Catalog) -> dict[str, Any]:
 
 def workflows_router(face: Face) -> APIRouter:
     """The templates' routes."""
-    router = APIRouter(tags=["workflows"])
+    router = resource("workflows")
 
     @router.get("/workflows", **shown(WorkflowList))
     async def list_workflows() -> Response:

@@ -7,6 +7,7 @@ import sqlite3
 import time
 
 from ordain.errors import ConfigurationError
+from ordain.ports.sessions import SENT_IDS
 from ordain.store.access_tables import ACCESS_TABLES
 from ordain.store.approval_tables import APPROVAL_TABLES, EMPTY_TABLES
 from ordain.store.configuration_rows import CONFIGURATION_TABLES
@@ -17,7 +18,7 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 16
+VERSION = 17
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -154,6 +155,10 @@ CREATE INDEX runs_unsettled ON runs(status, no, parent) WHERE {UNSETTLED};
 """One index of unsettled runs, which also tells the roots among them: each change of a status wrote into two."""
 NEW_VALUES = ""
 """No table is another: ends say a verdict and policies have keys that builds before do not know, and these have to refuse the folder."""
+SENT = f"message_id >= '{SENT_IDS}' AND message_id < '{SENT_IDS[:-1]};'"
+"""What the index of messages that came with a whole conversation holds; a query says it in the same words."""
+SENT_INDEX = f"CREATE INDEX transcript_sent ON transcript(message_id) WHERE {SENT};"
+"""A conversation without a name is found by what was sent before. Transcripts hold entries since that builds before would not look for."""
 MIGRATIONS = {
     1: CONVERSATION,
     2: LIBRARY_TABLES + ACCESS_TABLES,
@@ -170,6 +175,7 @@ MIGRATIONS = {
     13: NEW_VALUES,
     14: APPROVAL_TABLES + CONFIGURATION_TABLES,
     15: GRANT_TABLES,
+    16: SENT_INDEX,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from ordain.journal.records import STOPPED, Record, Status
 from ordain.ports.search import RunRow
+from ordain.ports.sessions import sent_id
 from ordain.store.id_parts import named_by
 from ordain.store.run_records import stored_bytes
-from ordain.store.schema import RESTED, UNSETTLED
+from ordain.store.schema import RESTED, SENT, UNSETTLED
 from ordain.store.spending import SqliteSpending
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none
 
@@ -28,6 +29,12 @@ _STOPPED_BELOW = (
 _TREE = (
     "WITH RECURSIVE t(no) AS (SELECT no FROM runs WHERE id = ? UNION SELECT r.no FROM runs r JOIN t ON r.parent = t.no)"
     " SELECT r.id FROM runs r JOIN t ON t.no = r.no ORDER BY r.no"
+)
+
+_SENT = (
+    f"SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session WHERE {SENT} AND t.message_id BETWEEN ? AND ?"
+    " AND s.workspace = ? AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
+    " ORDER BY t.rowid DESC LIMIT ?"
 )
 
 _UNSETTLED = (Status.READY, Status.RUNNING, Status.WAITING)
@@ -118,6 +125,11 @@ class SqliteSearch(SqliteSpending):
     async def stopped_below(self, run: str) -> bool:
         """See ``RunSearch.stopped_below``; only runs below the one are looked at, by their index."""
         return bool(self._store.query(_STOPPED_BELOW, (run, *sorted(STOPPED))))
+
+    async def sent(self, workspace: str, digest: str, *, limit: int) -> Sequence[tuple[str, int]]:
+        """See ``SentSearch.sent``; by an index of such messages alone."""
+        first, last = sent_id(digest, ""), sent_id(digest, "\x7f")
+        return self._store.query(_SENT, (first, last, workspace, limit))  # pyright: ignore[reportReturnType] - rows of these two columns
 
     async def workspace(self, run: str) -> str | None:
         """See ``RunSearch.workspace``."""

@@ -207,7 +207,7 @@ def test_the_worked_ci_files_do_what_they_say(
     read: Any = yaml.safe_load((EXAMPLES / "policy-ci" / name).read_text(encoding="utf-8"))
     for key in job:
         read = read[key]
-    steps = [str(step["run"] if "run" in step else step) for step in read]
+    steps = [str(step.get("run", "")) if isinstance(step, dict) else str(step) for step in read]
     (command,) = [step for step in steps if "ordain replay" in step]
     arguments = shlex.split(command.replace("$ORDAIN_BACKUP", str(tmp_path / "latest.db")))
     assert arguments[0] == "ordain"

@@ -266,10 +266,10 @@ async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
     """
     one, desk = house(tmp_path, policy=UNASKED)
     async with one:
-        lied = await one.ordain.execute("agent.sender", given())
+        lied = (await one.ordain.execute("agent.sender", given())).wire
         assert (lied["verdict"], lied["ok"], lied["error"]["code"]) == ("partial", False, "partial")
         assert lied["output"]["outputPayload"]["content"] == "It is sent."
-        did = await one.ordain.execute("agent.clerk", given())
+        did = (await one.ordain.execute("agent.clerk", given())).wire
         assert (did["verdict"], did["ok"], did["error"]) == ("ok", True, None)
         assert desk.did == [("note_down", "tea")]
 
@@ -282,7 +282,7 @@ async def test_what_a_plan_says_of_agents_makes_no_status_ok(tmp_path: Path, age
     """
     one, _ = house(tmp_path, script=planned(call(f"agent.{agent}", **given()), finish("All of it is done.")), policy=UNASKED)
     async with one:
-        told = await one.ordain.plan(request(f"agent.{agent}"))
+        told = (await one.ordain.plan(request(f"agent.{agent}"))).wire
         assert (told["verdict"], told["status"], told["error"]["code"]) == ("partial", "error", "partial")
         assert told["final_answer"] == {"content": "All of it is done.", "structured": {"salvaged": True, "stop_reason": "partial"}}
 
@@ -291,6 +291,6 @@ async def test_a_plan_whose_agents_did_it_is_ok(tmp_path: Path) -> None:
     """Its status is as it was, and its answer counts."""
     one, desk = house(tmp_path, policy=UNASKED)
     async with one:
-        told = await one.ordain.plan(request("agent.clerk"))
+        told = (await one.ordain.plan(request("agent.clerk"))).wire
         assert (told["verdict"], told["status"], told["error"]) == ("ok", "ok", None)
         assert (told["final_answer"]["content"], desk.did) == ("The clerk has noted it.", [("note_down", "tea")])

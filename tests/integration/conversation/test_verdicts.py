@@ -205,7 +205,7 @@ async def test_unknown_callers_share_one_account(tmp_path: Path, caller: str, ac
     bounded = budget.model_copy(update={"agent": budget.agent.model_copy(update={"tokens": 90_000})})
     changed = settings.model_copy(update={"policy": settings.policy.model_copy(update={"budget": bounded})})
     async with Ordain(changed, extras=Extras(memory=True)) as ordain:
-        planned = await ordain.plan({**request("math.evaluate"), "caller": caller})
+        planned = (await ordain.plan({**request("math.evaluate"), "caller": caller})).wire
         accepted = await ordain.runtime.accept(
             VerbRequest(verb_id="math.evaluate", payload={"expression": "1"}, caller=caller), "local:test"
         )
@@ -257,7 +257,7 @@ async def test_a_planners_call_ends_by_what_is_configured(tmp_path: Path, model_
     )
     script = ScriptedModel(make_script(planner=[finish("4")]))
     async with Ordain(settings, extras=Extras(models={"default": script}, memory=True)) as ordain:
-        planned = await ordain.plan(request("math.evaluate", limits={"timeout_seconds": 3600}))
+        planned = (await ordain.plan(request("math.evaluate", limits={"timeout_seconds": 3600}))).wire
         records = (await ordain.runtime.view(planned["run_id"])).stored.records
     bodies = [(record.name, body) for record in records if isinstance(body := decode(record), IntentBody)]
     (call,) = [MODEL.decode(body.effect) for name, body in bodies if name == "model_call"]
@@ -274,7 +274,7 @@ def dawdle(text: str) -> dict[str, str]:
 async def test_a_functions_time_binds(tmp_path: Path) -> None:
     """EXE-17 “Each step call is bounded by `step.timeout_ms`”: a plain function that takes longer than it declares is not waited for."""
     async with Ordain(load_settings({}, tmp_path), extras=Extras(verbs=(dawdle,), memory=True)) as ordain:
-        told = await ordain.execute("dawdle", {"text": "x"})
+        told = (await ordain.execute("dawdle", {"text": "x"})).wire
         OVER.set()
         assert (told["ok"], told["error"]["code"], told["verdict"]) == (False, "timed_out", "partial")
 

@@ -34,7 +34,7 @@ async def ordain(tmp_path: Path) -> AsyncIterator[Ordain]:
 
 
 async def output(ordain: Ordain, verb: str, **payload: Any) -> dict[str, Any]:
-    reply = await ordain.execute(verb, payload)
+    reply = (await ordain.execute(verb, payload)).wire
     assert reply["ok"], reply
     assert reply["error"] is None
     return reply["output"]
@@ -69,7 +69,7 @@ async def test_an_entry_is_written_once_and_recalled(ordain: Ordain) -> None:
         ordain, "collapse.write_entry", text="The plan was simpler than it looked.", theme=" Quiet  RELIEF", tags=["work"]
     )
     assert written["outcome"] == "added"
-    reply = await ordain.execute("recall.fetch_context", {"query": "was the plan difficult?"})
+    reply = (await ordain.execute("recall.fetch_context", {"query": "was the plan difficult?"})).wire
     (fragment,) = reply["output"]["fragments"]
     assert (fragment["id"], fragment["trust"], fragment["source"], fragment["kind"]) == (
         written["collapse_id"],
@@ -110,10 +110,10 @@ async def test_trust_is_as_low_as_the_least_trusted_fragment(ordain: Ordain) -> 
     """What the user's own notes say is theirs only in their session; one foreign fragment makes the whole output foreign."""
     library = ordain.runtime.library
     await library.add_note("default", NoteRequest(text="Ada's tulips bloom in April.", user_id="ada"))
-    reply = await ordain.execute("recall.fetch_context", {"query": "tulips"})
+    reply = (await ordain.execute("recall.fetch_context", {"query": "tulips"})).wire
     assert trust_of(ordain, reply["run_id"])["fragments"] == "member"
     await library.add_document("default", "web.txt", b"Tulips are said to be poisonous for cats.")
-    deep = await ordain.execute("recall.fetch_context", {"query": "tulips", "mode": "deep"})
+    deep = (await ordain.execute("recall.fetch_context", {"query": "tulips", "mode": "deep"})).wire
     assert {one["trust"] for one in deep["output"]["fragments"]} == {"member", "foreign"}
     assert trust_of(ordain, deep["run_id"])["fragments"] == "foreign"
 
@@ -158,7 +158,7 @@ async def test_documents_are_searched_with_where_it_stands(ordain: Ordain) -> No
 )
 async def test_what_does_not_fit_is_refused(ordain: Ordain, verb: str, payload: dict[str, Any]) -> None:
     """Empty, too long, of another type or of an unknown mode: each is a typed failure, and nothing is stored."""
-    reply = await ordain.execute(verb, payload)
+    reply = (await ordain.execute(verb, payload)).wire
     assert (reply["ok"], reply["output"]) == (False, None)
     assert reply["error"]["code"]
     assert await ordain.runtime.library.notes("default", limit=9, before=None) == []
@@ -174,7 +174,7 @@ async def test_no_question_is_a_command(ordain: Ordain, query: str) -> None:
 
 async def test_erasing_a_run_erases_what_it_wrote(ordain: Ordain) -> None:
     """What a run wrote into the library goes with the run's content, from every kind of search."""
-    reply = await ordain.execute("collapse.write_entry", {"text": "A secret about herons."})
+    reply = (await ordain.execute("collapse.write_entry", {"text": "A secret about herons."})).wire
     await ordain.runtime.erase(reply["run_id"], by="ada", why="asked for it")
     for query in ("herons", '"secret about"'):
         assert (await output(ordain, "recall.fetch_context", query=query))["fragments"] == []
@@ -186,7 +186,7 @@ LONG = "\n\n".join(f"Paragraph {number}: " + "the zebrafink sings of herons at d
 
 async def long_entry(ordain: Ordain) -> str:
     """A run that wrote an entry of many passages, all of one subject; gives the run."""
-    run = (await ordain.execute("collapse.write_entry", {"text": LONG, "theme": "vuvuzela"}))["run_id"]
+    run = (await ordain.execute("collapse.write_entry", {"text": LONG, "theme": "vuvuzela"})).wire["run_id"]
     assert ordain.store.query("SELECT passages > 10 FROM items") == [(1,)]
     return run
 

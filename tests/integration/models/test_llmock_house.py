@@ -207,7 +207,7 @@ async def test_each_profile_has_its_backend(llmock_url: str, script_llmock: Scri
     async with Ordain(base.model_copy(update=update)) as house:
         goal = {"type": "analysis", "description": "Say hello and tell what came back."}
         limits = {"max_steps": 3, "timeout_seconds": 60}
-        response = await house.plan({"goal": goal, "toolset": [{"tool_id": "chat_general"}], "limits": limits})
+        response = (await house.plan({"goal": goal, "toolset": [{"tool_id": "chat_general"}], "limits": limits})).wire
     assert (response["status"], response["final_answer"]["content"]) == ("ok", "It said hello."), response
     requests = resilient(llmock_url, 3)
     assert [(request["provider"], request["model"]) for request in requests] == [
@@ -224,8 +224,8 @@ async def test_a_planner_survives_a_broken_step(house: Ordain, llmock_url: str, 
     called = {"type": "reply", "tool_calls": [{"name": "planner_step", "arguments": {"answer": step}}], "times": 2}
     script_llmock(called, {"type": "tool_fault", "kind": "malformed_arguments", "times": 1})
     goal = {"type": "analysis", "description": "Finish."}
-    response = await house.plan(
-        {"goal": goal, "toolset": [{"tool_id": "math.evaluate"}], "limits": {"max_steps": 3, "timeout_seconds": 60}}
-    )
+    response = (
+        await house.plan({"goal": goal, "toolset": [{"tool_id": "math.evaluate"}], "limits": {"max_steps": 3, "timeout_seconds": 60}})
+    ).wire
     assert (response["status"], response["final_answer"]["content"]) == ("ok", "It is done."), response
     resilient(llmock_url, 2)

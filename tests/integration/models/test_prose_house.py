@@ -57,7 +57,7 @@ async def test_chat_works_before_a_model_that_only_writes_prose(
             assert (answer.reply.ok, answer.reply.narrative) == (True, PROSE)
             assert endpoint.ways() == ["plain"]
             assert not any("JSON Schema" in message["content"] for message in endpoint.asked[0]["messages"])
-            done = await house.execute("brain.chat", TEXT)
+            done = (await house.execute("brain.chat", TEXT)).wire
             assert (done["ok"], done["output"]) == (True, {"content": PROSE})
             assert [call.get("held", "") for call in await model_calls(house)] == ["", ""]
     learnt = WaysFile(tmp_path).read()["m0"]
@@ -97,19 +97,21 @@ async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, r
     """LLM-04 "Provider/profile/model fallback is automatic and policy-driven": schema, tool, words, on record and within one call; learnt once."""
     with prose_endpoint(*refuses, plans=True) as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
-            done = await house.execute("extract_facts", TEXT)
+            done = (await house.execute("extract_facts", TEXT)).wire
             assert (done["ok"], done["output"]) == (True, FACTS), done
             assert endpoint.ways() == ["native", "tool", "text"]
             assert "fallback.lower" in done["header"]
             assert [call["held"] for call in await model_calls(house)] == ["native", "tool", "text"]
-            planned = await house.plan({"goal": {"type": "ask", "description": "Which number?"}, "toolset": [{"tool_id": "math.evaluate"}]})
+            planned = (
+                await house.plan({"goal": {"type": "ask", "description": "Which number?"}, "toolset": [{"tool_id": "math.evaluate"}]})
+            ).wire
             assert (planned["status"], planned["final_answer"]["content"]) == ("ok", "Forty-two.")
             turn = (await house.chat("Which number?", mode="agent")).reply
             assert turn is not None
             assert (turn.ok, turn.narrative) == (True, "Forty-two.")
         assert endpoint.ways() == ["native", "tool", "text", "text", "text"]
         async with open_house(tmp_path, profile(endpoint)) as house:
-            assert (await house.execute("extract_facts", TEXT))["ok"]
+            assert (await house.execute("extract_facts", TEXT)).wire["ok"]
         assert endpoint.ways()[5:] == ["text"]
     why = {field: "refused" if field in refuses else "ignored" for field in ("response_format", "tools")}
     learnt = WaysFile(tmp_path).read()["m0"].ways
@@ -149,7 +151,7 @@ async def test_a_request_that_is_wrong_in_every_way_is_no_lesson(tmp_path: Path)
     with prose_endpoint("model") as endpoint:
         async with open_house(tmp_path, profile(endpoint)) as house:
             for _ in range(2):
-                done = await house.execute("extract_facts", TEXT)
+                done = (await house.execute("extract_facts", TEXT)).wire
                 assert done["error"]["code"] == "rejected"
         assert endpoint.ways() == ["native", "tool", "text"] * 2
     assert not (tmp_path / FILE).exists()
@@ -176,7 +178,7 @@ async def test_a_verb_of_words_in_a_plan_is_observed_as_text(tmp_path: Path) -> 
     asks = {"thought": "ask", "finish": False, "action": {"tool_id": "brain.chat", "input": TEXT}, "final_answer": None}
     with prose_endpoint(steps=[asks, STEP]) as endpoint:
         async with open_house(tmp_path, profile(endpoint, structured="text")) as house:
-            planned = await house.plan({"goal": {"type": "ask", "description": "Ask."}, "toolset": [{"tool_id": "brain.chat"}]})
+            planned = (await house.plan({"goal": {"type": "ask", "description": "Ask."}, "toolset": [{"tool_id": "brain.chat"}]})).wire
     assert (planned["status"], endpoint.ways()) == ("ok", ["text", "plain", "text"]), planned
     observed = planned["trace"][0]["observation"]
     assert (observed["ok"], observed["output"], observed["llm_output"]) == (True, {"content": PROSE}, PROSE)

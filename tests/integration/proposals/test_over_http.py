@@ -56,7 +56,7 @@ async def play(ordain: Ordain, provider: str, case: str, answers: list[str]) -> 
     """Run a request against these answers; the response, and how many answers were asked for."""
     async with httpx.AsyncClient(base_url=provider, verify=False) as client:
         await client.post("/script", json={case: answers})
-        response = await ordain.plan(request(case))
+        response = (await ordain.plan(request(case))).wire
         return response, (await client.get("/calls")).json()[case]
 
 

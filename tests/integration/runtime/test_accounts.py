@@ -50,7 +50,7 @@ def slow(answer: dict[str, Any]) -> dict[str, Any]:
 async def test_only_as_many_runs_as_the_day_covers(tmp_path: Path) -> None:
     """Of five runs at once, exactly those start whose whole bound the day's account covers; the others fail with its reason."""
     async with scripted(settings(tmp_path, day_tokens=2 * RUN_TOKENS), [slow(finish("done"))], {}) as ordain:
-        answers = await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(5)))
+        answers = [told.wire for told in await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(5)))]
         refused = [answer for answer in answers if answer["status"] != "ok"]
         assert len(refused) == 3
         assert {answer["error"]["code"] for answer in refused} == {"budget_exceeded"}
@@ -63,7 +63,7 @@ async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
     async with scripted(settings(tmp_path, day_tokens=RUN_TOKENS + 50_000), script, {}) as ordain:
         used = 0
         for number in range(3):
-            answer = await ordain.plan(request("math.evaluate", request_id=str(number)))
+            answer = (await ordain.plan(request("math.evaluate", request_id=str(number)))).wire
             assert answer["status"] == "ok"
             stored = ordain.store.stored(answer["run_id"])
             assert stored is not None
@@ -74,7 +74,7 @@ async def test_what_was_not_used_comes_back(tmp_path: Path) -> None:
 async def test_claims_replay_on_their_recorded_facts(tmp_path: Path) -> None:
     """A run with a claim replays equal, granted or refused, without the account it was decided on."""
     async with scripted(settings(tmp_path, day_tokens=RUN_TOKENS), [slow(finish("done"))], {}) as ordain:
-        answers = await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(2)))
+        answers = [told.wire for told in await asyncio.gather(*(ordain.plan(request(request_id=str(n))) for n in range(2)))]
         assert {answer["status"] for answer in answers} == {"ok", "error"}
         for answer in answers:
             stored = ordain.store.stored(answer["run_id"])
@@ -93,7 +93,7 @@ async def test_no_account_without_a_bound(tmp_path: Path) -> None:
 async def test_verb_calls_are_charged_too(tmp_path: Path) -> None:
     """A single verb call is a run like any other: it needs the day's account."""
     async with scripted(settings(tmp_path, day_tokens=RUN_TOKENS - 1), [], {}) as ordain:
-        reply = await ordain.execute("math.evaluate", SUM)
+        reply = (await ordain.execute("math.evaluate", SUM)).wire
         assert (reply["ok"], reply["error"]["code"]) == (False, "budget_exceeded")
 
 
@@ -109,7 +109,7 @@ async def test_an_account_of_each_session_agent_and_workspace(tmp_path: Path) ->
         told = await ordain.chat("hi", session="s")
         assert told.reply is not None
         assert told.reply.ok
-        planned = await ordain.plan(request())
+        planned = (await ordain.plan(request())).wire
         assert planned["status"] == "ok"
         rows = dict(ordain.store.query("SELECT name, tokens FROM accounts"))
     month = [name for name in rows if name.startswith("workspace:")]
@@ -250,7 +250,7 @@ async def test_made_up_names_share_an_account(tmp_path: Path, per: Literal["ever
     put_accounts(tmp_path, [f"agent:made-up-{number}{since}" for number in range(AGENTS_MAX - 1)] + [f"agent:hub{since}"])
     async with stored_here(found) as ordain:
         for caller in ("one-more", "another", "2026-01-01", "hub"):
-            answer = await ordain.plan({**request(request_id=caller), "caller": caller})
+            answer = (await ordain.plan({**request(request_id=caller), "caller": caller})).wire
             assert answer["status"] == "ok"
             stored = ordain.store.stored(answer["run_id"])
             assert stored is not None

@@ -86,8 +86,8 @@ async def plans(ordain: Any, names: range) -> list[dict[str, Any]]:
         *(ordain.plan(request(request_id=str(name), goal={"type": "analysis", "description": f"Work out run-{name}."})) for name in names)
     )
     for one in told:
-        stored(ordain, one["run_id"])
-    return told
+        stored(ordain, one.run_id)
+    return [one.wire for one in told]
 
 
 def statuses(told: list[dict[str, Any]]) -> list[str]:
@@ -200,7 +200,7 @@ async def test_our_own_pause_opens_no_circuit(tmp_path: Path, stops: bool) -> No
     hurried = PRICED.model_copy(update={"timeout_ms": 1000})
     once = {"attempts_per_profile": 1, "attempts_at_last": 0}
     async with house(tmp_path, {"only": Silent(stops=stops)}, {"only": hurried}, breaker={"failures": 1}, fallback=once) as ordain:
-        told = await ordain.plan(request())
+        told = (await ordain.plan(request())).wire
         assert told["status"] == "error"
         assert "timed_out" in told["header"]
         assert bool(ordain.runtime.services.breakers.open()) is not stops

@@ -102,7 +102,7 @@ async def test_a_run_goes_by_the_cards_that_it_began_under(tmp_path: Path) -> No
         written(tmp_path, "law_agent", domain="legal_agent")
         assert (await ordain.reload()).changed
         model.gate.set()
-        answer = await planned
+        answer = (await planned).wire
         assert answer["status"] == "ok"
         stored = ordain.store.stored(answer["run_id"])
         assert stored is not None
@@ -139,14 +139,14 @@ async def test_an_embedder_hands_work_on(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(f'version = 1\n[approvals]\ndelegation = "never"\n[profile]\n{handed}\n')
     model = ScriptedModel(make_script(planner=[finish("A verse.")]))
     async with running(tmp_path, model=model) as ordain:
-        reply = await ordain.delegate("creative_agent", "Write a verse.", payload={"about": "tea"})
+        reply = (await ordain.delegate("creative_agent", "Write a verse.", payload={"about": "tea"})).wire
         assert (reply["ok"], reply["output"]["status"]) == (True, "completed"), reply["header"]
         assert reply["output"]["outputPayload"]["content"] == "A verse."
-        refused = await ordain.delegate("finance_agent", "Write a verse.")
+        refused = (await ordain.delegate("finance_agent", "Write a verse.")).wire
         assert (refused["ok"], refused["error"]["code"]) == (False, "handoff_target_not_allowed")
-        refused = await ordain.delegate("nobody", "Write a verse.")
+        refused = (await ordain.delegate("nobody", "Write a verse.")).wire
         assert (refused["ok"], refused["error"]["code"]) == (False, "unknown_agent")
-        refused = await ordain.delegate("creative_agent", "Write a verse.", scope=["*"])
+        refused = (await ordain.delegate("creative_agent", "Write a verse.", scope=["*"])).wire
         assert (refused["ok"], refused["error"]["code"]) == (False, "envelope_invalid")
 
 

@@ -55,7 +55,7 @@ def confirmed(ordain: Ordain) -> None:
 
 
 async def header(ordain: Ordain) -> str:
-    reply = await ordain.execute("count.letters", {"text": "abc"})
+    reply = (await ordain.execute("count.letters", {"text": "abc"})).wire
     assert reply["ok"], reply
     run = ordain.store.stored(reply["run_id"])
     assert run is not None
@@ -123,7 +123,7 @@ async def test_a_confirmation_is_taken_up_while_a_process_runs(tmp_path: Path) -
 async def test_policy_may_switch_off_what_nobody_confirmed(tmp_path: Path) -> None:
     """With `unconfirmed = "deny"` it is called by nobody, and offered to nobody, until it is confirmed."""
     async with Ordain(home(tmp_path, "deny")) as ordain:
-        refused = await ordain.execute("count.letters", {"text": "abc"})
+        refused = (await ordain.execute("count.letters", {"text": "abc"})).wire
         assert (refused["ok"], refused["error"]["code"]) == (False, "inactive")
         assert ordain.catalog.inactive_reason("count.letters", ordain.settings.policy.verbs) == "unconfirmed"
         confirmed(ordain)
@@ -168,7 +168,7 @@ async def test_a_verb_below_its_floor_is_in_use_at_it(tmp_path: Path) -> None:
         (problem,) = (await ordain.reload()).problems
         assert (problem.code, problem.warning) == ("effect_raised", True)
         assert "DELETE is at least delete: effect delete, not private" in problem.message
-        reply = await ordain.execute("item.drop", {"item_id": "1"})
+        reply = (await ordain.execute("item.drop", {"item_id": "1"})).wire
         assert reply["error"]["code"] == "approval_not_available"
         stored = await ordain.store.catalog(ordain.catalog.digest)
         assert stored is not None

@@ -157,7 +157,7 @@ def stored(ordain: Ordain, run: str) -> StoredRun:
 
 async def planned(ordain: Ordain, name: str = "r") -> tuple[dict[str, Any], Fold]:
     """One plan that the models only have to finish."""
-    told = await ordain.plan(request(request_id=name))
+    told = (await ordain.plan(request(request_id=name))).wire
     found = stored(ordain, told["run_id"])
     return told, Fold(found.id, found.records, shipped_kinds())
 

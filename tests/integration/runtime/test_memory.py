@@ -174,7 +174,7 @@ async def test_nothing_of_a_run_at_rest_is_held(tmp_path: Path, case: Callable[[
 async def planned(ordain: Ordain, session: str) -> None:
     """A planning run, from its request to its response."""
     goal = {"type": "analysis", "description": f"What is 6 * 7, {session}?"}
-    response = await ordain.plan({"goal": goal, "toolset": [{"tool_id": "math.evaluate"}, {"tool_id": "extract_facts"}]})
+    response = (await ordain.plan({"goal": goal, "toolset": [{"tool_id": "math.evaluate"}, {"tool_id": "extract_facts"}]})).wire
     assert response["status"] == "ok"
 
 

@@ -68,13 +68,13 @@ async def test_a_change_is_taken_up_and_an_error_changes_nothing(tmp_path: Path)
         write(tmp_path, "Says it louder.")
         done = await ordain.reload()
         assert (done.ok, done.changed, described(ordain)) == (True, True, "Says it louder.")
-        assert (await ordain.execute("say_it", {"text": "x"}))["output"] == {"content": "said"}
+        assert (await ordain.execute("say_it", {"text": "x"})).wire["output"] == {"content": "said"}
         file.write_text(VERB.format(description="x") + "surprise: 1\n", encoding="utf-8")
         failed = await ordain.reload()
         (problem,) = failed.problems
         assert (failed.ok, failed.catalog, problem.file, problem.line) == (False, done.catalog, str(file), 13)
         assert described(ordain) == "Says it louder."
-        assert (await ordain.execute("say_it", {"text": "x"}))["ok"]
+        assert (await ordain.execute("say_it", {"text": "x"})).wire["ok"]
         assert ordain.runtime.reloader is not None
         assert ordain.runtime.reloader.problems == (problem,)
         write(tmp_path)
@@ -92,7 +92,7 @@ async def test_the_new_catalog_is_stored_before_it_is_used(tmp_path: Path) -> No
         done = await ordain.reload()
         assert ordain.store.kept_catalog(done.catalog) == ordain.runtime.catalog.encoded
         assert ordain.store.kept_catalog(before) is not None
-        reply = await ordain.execute("say_it", {"text": "x"})
+        reply = (await ordain.execute("say_it", {"text": "x"})).wire
         stored = ordain.store.stored(reply["run_id"])
         assert stored is not None
         assert stored.catalog == done.catalog
@@ -109,10 +109,10 @@ async def test_a_deleted_verb_is_withdrawn_from_a_run_under_way(tmp_path: Path) 
         file.unlink()
         assert (await ordain.reload()).ok
         model.gate.set()
-        answer = await planned
+        answer = (await planned).wire
         assert answer["status"] == "ok"
         assert "withdrawn" in str(answer["trace"][1]["observation"]["error"])
-        assert (await ordain.execute("say_it", {"text": "x"}))["error"]["code"] == "unknown_verb"
+        assert (await ordain.execute("say_it", {"text": "x"})).wire["error"]["code"] == "unknown_verb"
 
 
 async def test_calls_go_on_while_files_are_replaced(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ async def test_calls_go_on_while_files_are_replaced(tmp_path: Path) -> None:
         async def call() -> set[str]:
             codes: set[str] = set()
             for _ in range(25):
-                reply = await ordain.execute("say_it", {"text": "x"})
+                reply = (await ordain.execute("say_it", {"text": "x"})).wire
                 codes.add("ok" if reply["ok"] else reply["error"]["code"])
             return codes
 
@@ -175,7 +175,7 @@ async def test_many_reloads_leave_nothing_behind(tmp_path: Path) -> None:
     """Catalogs in memory stay bounded, those that nothing refers to leave the storage, no task or thread remains."""
     write(tmp_path)
     async with running(tmp_path) as ordain:
-        first = await ordain.execute("say_it", {"text": "x"})
+        first = (await ordain.execute("say_it", {"text": "x"})).wire
         services, tasks = ordain.runtime.services, asyncio.all_tasks()
         others = catalogs_in_memory(ordain)
         times = 100 if is_full() else 2 * CATALOGS_KEPT
@@ -345,7 +345,7 @@ def code(home: Path, name: str = "count.words", description: str = "Counts.", mo
 
 
 async def words(ordain: Ordain) -> Any:
-    return (await ordain.execute("count.words", {"text": "one two"}))["output"]
+    return (await ordain.execute("count.words", {"text": "one two"})).wire["output"]
 
 
 async def test_python_is_off_until_the_operator_says_so(tmp_path: Path) -> None:

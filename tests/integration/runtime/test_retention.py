@@ -31,7 +31,7 @@ def kept_bytes(folder: Path) -> bytes:
 async def test_erase_destroys_content_and_keeps_the_header(tmp_path: Path) -> None:
     """After erase no body of the run or its children is left, its chain still verifies, its header is shown without what it quoted."""
     async with scripted(load_settings({}, tmp_path), [act("extract_facts", TEXT), finish(SECRET)], {"extract_facts": [FACTS]}) as ordain:
-        answer = await ordain.plan(request("extract_facts"))
+        answer = (await ordain.plan(request("extract_facts"))).wire
         run = answer["run_id"]
         assert await ordain.runtime.erase(run, by="local:test", why="asked to") > 10
         stored = ordain.store.stored(run)
@@ -50,7 +50,7 @@ async def test_sweep_erases_only_what_is_old_enough(tmp_path: Path) -> None:
     shipped = load_settings({}, tmp_path)
     policy = shipped.policy.model_copy(update={"retention": RetentionPolicy(model_days=1)})
     async with scripted(shipped.model_copy(update={"policy": policy}), [finish(SECRET)], {}) as ordain:
-        answer = await ordain.plan(request())
+        answer = (await ordain.plan(request())).wire
         assert await ordain.engine.sweep() == {"model": 0}
         clock = ordain.runtime.services.clock
         now = clock.now()
@@ -131,7 +131,7 @@ async def test_the_engine_sweeps_by_itself(tmp_path: Path) -> None:
     policy = shipped.policy.model_copy(update={"retention": RetentionPolicy(model_days=1)})
     settings = shipped.model_copy(update={"policy": policy})
     async with scripted(settings, [finish(SECRET)], {}) as ordain:
-        answer = await ordain.plan(request())
+        answer = (await ordain.plan(request())).wire
         ordain.runtime.services.clock = _Later(ordain.runtime.services.clock, ordain.runtime.services.clock.now() + DAY_US + 1)
         sweeping = asyncio.ensure_future(daily(ordain.engine.sweep))
         while not _swept(ordain, answer["run_id"]):  # noqa: ASYNC110 - nothing tells of a sweep: it is looked for

@@ -36,7 +36,7 @@ async def called(home: Path, what: Any, longest_ms: int = 10_000) -> tuple[dict[
     bounded = found.policy.verbs.model_copy(update={"retry_wait_max_ms": longest_ms})
     found = found.model_copy(update={"policy": found.policy.model_copy(update={"verbs": bounded})})
     async with Ordain(found, verbs=[what]) as ordain:
-        reply = await ordain.execute("tide.level", {})
+        reply = (await ordain.execute("tide.level", {})).wire
         stored = (await ordain.runtime.view(reply["run_id"])).stored
         return reply, list(stored.records), replay(stored, ordain.catalog, shipped_kinds())
 

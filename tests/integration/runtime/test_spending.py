@@ -62,7 +62,7 @@ async def test_each_attempt_is_counted_in_its_lane(tmp_path: Path) -> None:
     """
     refusing = [{"$error": "authentication"}] * 4
     async with house(tmp_path, refusing, [act("math.evaluate", SUM), act("math.evaluate", SUM), finish("4"), finish("4")]) as ordain:
-        answer = await ordain.plan(request("math.evaluate"))
+        answer = (await ordain.plan(request("math.evaluate"))).wire
         assert answer["status"] == "ok", answer
         lanes = (await account(ordain, By.LANE)).groups
         models = (await account(ordain, By.MODEL)).groups
@@ -131,7 +131,7 @@ async def test_a_journal_of_many_runs_is_read_in_pages_and_to_a_bound(tmp_path: 
 async def test_erased_attempts_are_said_to_be_missing(tmp_path: Path) -> None:
     """What was erased cannot be added up any more, and is counted as erased."""
     async with house(tmp_path, [finish("done")]) as ordain:
-        answer = await ordain.plan(request())
+        answer = (await ordain.plan(request())).wire
         await ordain.runtime.erase(answer["run_id"], by="test", why="asked for")
         found = await account(ordain)
     assert (found.total.attempts, found.erased) == (0, 1)
@@ -141,7 +141,7 @@ async def test_both_attempts_of_a_hedged_call_are_told(tmp_path: Path) -> None:
     """Of a call that two models were asked for both attempts stand under their own names; what was booked is told once."""
     models = {"slow": Model(lambda _: 30.0), "quick": Model(lambda _: ModelReply(text=json.dumps(finish("done")), model="m", **COUNTS))}
     async with hedging_house(tmp_path, models, fallback=HEDGED) as ordain:
-        told = await ordain.plan(request())
+        told = (await ordain.plan(request())).wire
         found = await account(ordain, By.MODEL)
         stored = ordain.store.stored(told["run_id"])
     assert stored is not None

@@ -73,9 +73,9 @@ async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path, refusing: 
             await ordain.stop()
     assert asyncio.all_tasks() == tasks
     async with Ordain(home=tmp_path) as other:
-        assert (await other.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
+        assert (await other.execute("math.evaluate", {"expression": "1 + 1"})).wire["ok"]
     async with ordain:
-        assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
+        assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"})).wire["ok"]
 
 
 async def test_a_cut_off_upload_stops_no_start(tmp_path: Path, refusing: Refusing, caplog: pytest.LogCaptureFixture) -> None:
@@ -130,7 +130,7 @@ async def test_stopping_what_is_not_open_does_nothing(tmp_path: Path) -> None:
         pass
     async with Ordain(home=tmp_path) as other:
         await ordain.stop()
-        assert (await other.execute("math.evaluate", {"expression": "1 + 1"}))["ok"]
+        assert (await other.execute("math.evaluate", {"expression": "1 + 1"})).wire["ok"]
 
 
 async def test_a_stop_that_fails_closes_all_the_same(tmp_path: Path) -> None:

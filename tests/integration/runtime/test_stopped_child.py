@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -44,7 +43,7 @@ async def test_whoever_waits_is_told_that_a_child_has_stopped(tmp_path: Path) ->
     profile = ModelProfile(provider="scripted", model="m", script="in memory")
     settings = load_settings({}, tmp_path).model_copy(update={"profiles": {"default": profile}})
     async with Ordain(settings, extras=Extras(models={"default": model}, memory=True)) as ordain:
-        reply: dict[str, Any] = await asyncio.wait_for(ordain.execute("extract_facts", TEXT), SECONDS)
+        reply = (await asyncio.wait_for(ordain.execute("extract_facts", TEXT), SECONDS)).wire
         assert (reply["ok"], reply["error"]["code"]) == (False, "child_stopped")
         again = await asyncio.wait_for(ordain.runtime.wait(reply["run_id"]), SECONDS)
         assert not again.at_rest

@@ -57,7 +57,7 @@ async def test_a_thought_is_blanked_before_its_answer_is_recorded(tmp_path: Path
     """
     script = script_of().on("planner", proposes("planner", ADDS), index=0).on("planner", proposes("planner", SAYS), index=1)
     async with House(tmp_path / "whole", script=script) as house:
-        whole = await house.ordain.plan(REQUEST)
+        whole = (await house.ordain.plan(REQUEST)).wire
         assert unequal(house.ordain) == []
     waits = hold(proposes("planner", SAYS))
     async with House(

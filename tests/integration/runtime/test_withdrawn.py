@@ -30,7 +30,7 @@ async def test_kill_switch_stops_a_running_plan(tmp_path: Path) -> None:
         services = ordain.runtime.services
         services.catalogs = Catalogs(build_catalog(narrowed, ordain.registry, ordain.kinds), ordain.store.catalog)
         model.gate.set()
-        answer = await planned
+        answer = (await planned).wire
         assert answer["trace"][0]["observation"]["error"]["code"] == "withdrawn"
         assert "math.evaluate · withdrawn" in answer["header"]
         stored = ordain.store.stored(answer["run_id"])

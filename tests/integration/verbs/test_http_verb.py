@@ -589,10 +589,10 @@ async def test_through_the_one_door_nothing_keeps_the_secret(server: Server, tmp
     loaded = load_settings({"CRM_TOKEN": TOKEN}, tmp_path)
     async with Ordain(loaded) as ordain:
         server.says({"title": f"echo {TOKEN}"})
-        reply = await ordain.execute("crm.get", {"item_id": "7"})
+        reply = (await ordain.execute("crm.get", {"item_id": "7"})).wire
         assert (reply["ok"], reply["output"]) == (True, {"title": f"echo {STRUCK}"})
         server.says({"title": 1})
-        assert (await ordain.execute("crm.get", {"item_id": "7"}))["error"]["code"] == "bad_output"
+        assert (await ordain.execute("crm.get", {"item_id": "7"})).wire["error"]["code"] == "bad_output"
         assert TOKEN.encode() not in ordain.catalog.encoded
         assert TOKEN not in repr(loaded) + repr(ordain.settings)
     assert not holding(TOKEN, tmp_path)

@@ -44,7 +44,7 @@ async def test_a_draft_is_an_entry_of_the_users_own(tmp_path: Path) -> None:
     """mail.draft runs without asking, gives the entry's id, is listed and recalled, keeps its own once a call, and goes with its run."""
     async with Ordain(home=tmp_path) as ordain:
         given = arguments(cc=["bob@bücher.example"], subject="Thursday, über zehn", body="Dear Ada,\r\n\r\nthe herons are back.\r\n")
-        reply = await ordain.execute("mail.draft", given)
+        reply = (await ordain.execute("mail.draft", given)).wire
         assert reply["ok"], reply
         assert reply["output"]["outcome"] == "added"
         (entry,) = await ordain.runtime.library.notes("default", limit=9, before=None)
@@ -55,7 +55,7 @@ async def test_a_draft_is_an_entry_of_the_users_own(tmp_path: Path) -> None:
             "mail.draft",
         )
         assert (entry.tags, entry.trust) == (("mail", "draft"), "foreign")
-        recalled = await ordain.execute("recall.fetch_context", {"query": '"herons"'})
+        recalled = (await ordain.execute("recall.fetch_context", {"query": '"herons"'})).wire
         assert recalled["output"]["fragments"][0]["text"] == (
             "To: ada@example.org\nCc: bob@xn--bcher-kva.example\nSubject: Thursday, über zehn\n\nDear Ada,\n\nthe herons are back."
         )
@@ -81,7 +81,7 @@ async def test_a_draft_is_an_entry_of_the_users_own(tmp_path: Path) -> None:
 async def test_a_draft_is_a_mail_that_could_be_sent(tmp_path: Path, more: dict[str, Any], code: str) -> None:
     """What mail.send would refuse is no draft either."""
     async with Ordain(home=tmp_path) as ordain:
-        reply = await ordain.execute("mail.draft", arguments(**more))
+        reply = (await ordain.execute("mail.draft", arguments(**more))).wire
         assert (reply["ok"], reply["error"]["code"]) == (False, code)
         assert list(await ordain.runtime.library.notes("default", limit=9, before=None)) == []
 
@@ -90,16 +90,16 @@ async def test_a_draft_is_a_mail_that_could_be_sent(tmp_path: Path, more: dict[s
 async def test_without_a_server_or_its_password_the_verb_is_inactive(tmp_path: Path, toml: str) -> None:
     """Whoever names mail.send is told that it is not configured, before anybody would be asked for an approval."""
     async with Ordain(settings(tmp_path, toml)) as ordain:
-        reply = await ordain.execute("mail.send", arguments())
+        reply = (await ordain.execute("mail.send", arguments())).wire
         assert (reply["ok"], reply["error"]["code"]) == (False, "not_configured")
         assert ordain.catalog.inactive_reason("mail.send", ordain.catalog.policy.verbs) == "not_configured"
-        assert (await ordain.execute("mail.draft", arguments()))["ok"]
+        assert (await ordain.execute("mail.draft", arguments())).wire["ok"]
 
 
 async def test_with_a_server_sending_asks_for_an_approval(tmp_path: Path) -> None:
     """A configured mail.send is active, and nobody can approve it here: no connection is made."""
     async with scripted() as server, Ordain(settings(tmp_path, SERVER.format(port=server.port))) as ordain:
-        reply = await ordain.execute("mail.send", arguments())
+        reply = (await ordain.execute("mail.send", arguments())).wire
         assert (reply["ok"], reply["error"]["code"]) == (False, "approval_not_available")
         assert ordain.catalog.inactive_reason("mail.send", ordain.catalog.policy.verbs) is None
     assert server.connections == 0

@@ -100,5 +100,7 @@ def test_openapi_says_who_may_and_how_it_refuses() -> None:
         assert one["security"] == [{}, *named]  # the empty one: on loopback nobody is asked
         for status in ("401", "403", "429"):
             response = published["components"]["responses"][one["responses"][status]["$ref"].rpartition("/")[2]]
-            codes = response["content"]["application/problem+json"]["schema"]["properties"]["code"]["enum"]
+            (content,) = response["content"].values()
+            fields = content["schema"]["properties"]
+            codes = fields.get("error", {}).get("properties", fields)["code"]["enum"]
             assert {"401": "unauthenticated", "403": "forbidden", "429": "rate_limited"}[status] in codes

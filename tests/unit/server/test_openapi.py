@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import WebSocketRoute
 
 from ordain.server import Face, build_app
+from ordain.server.openai.wire import is_openai
 from ordain.server.problems import MEDIA_TYPE
 from ordain.server.refusals import BODY, EVERYWHERE, REFUSALS, UNSAFE
 from scripts.described import all_codes
@@ -103,6 +104,12 @@ def test_operations_are_named_apart() -> None:
     assert len(ids) == len(set(ids))
 
 
+def codes_of(response: dict[str, Any]) -> set[str]:
+    """The codes that a refusal may have, whichever shape it is told in."""
+    fields = [content["schema"].get("properties", {}) for content in resolved(response).get("content", {}).values()]
+    return {code for one in fields for code in one.get("error", {}).get("properties", one).get("code", {}).get("enum", ())}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_answer_has_a_status_and_a_shape(name: str) -> None:
     """Each status is declared by itself, each success has a body with a schema (or is 204), each refusal is a problem with its codes."""
@@ -111,10 +118,12 @@ def test_every_answer_has_a_status_and_a_shape(name: str) -> None:
     for status, response in responses.items():
         content = resolved(response).get("content", {})
         if int(status) >= 400:
-            schema = content[MEDIA_TYPE]["schema"]
-            assert schema["$ref"] == "#/components/schemas/Problem"
-            assert schema["properties"]["status"] == {"const": int(status)}
-            assert {REFUSALS[code].status for code in schema["properties"]["code"]["enum"]} == {int(status)}
+            if is_openai(name.partition(" ")[2]):
+                assert content["application/json"]["schema"]["$ref"] == "#/components/schemas/OpenAIRefusal"
+            else:
+                assert content[MEDIA_TYPE]["schema"]["$ref"] == "#/components/schemas/Problem"
+                assert content[MEDIA_TYPE]["schema"]["properties"]["status"] == {"const": int(status)}
+            assert {REFUSALS[code].status for code in codes_of(response)} == {int(status)}
         elif status != "204":
             assert content, f"{name} {status}: say what it answers with: server/documents.py, shown() or documented()"
             for kind, one in content.items():
@@ -125,12 +134,7 @@ def test_every_answer_has_a_status_and_a_shape(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_any_request_may_meet_is_declared(name: str) -> None:
     """The codes that any request, any body and any unsafe method may be refused with stand at each operation."""
-    declared = {
-        code
-        for response in operation(name)["responses"].values()
-        for content in resolved(response).get("content", {}).values()
-        for code in content["schema"].get("properties", {}).get("code", {}).get("enum", ())
-    }
+    declared = {code for response in operation(name)["responses"].values() for code in codes_of(response)}
     wanted = {
         *EVERYWHERE,
         *(() if name.startswith("GET ") else UNSAFE),

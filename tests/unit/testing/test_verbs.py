@@ -28,7 +28,7 @@ async def count(title: str, context: VerbContext) -> int:
 async def execute(recording: RecordingVerb[Any], **given: Any) -> Any:
     extras = Extras(verbs=[recording.verb], memory=True)
     async with Ordain(load_settings(environment={}, home=Path("/nowhere")), extras=extras) as ordain:
-        reply = await ordain.execute(recording.verb.spec.name, given)
+        reply = (await ordain.execute(recording.verb.spec.name, given)).wire
     return reply["output"] if reply["ok"] else reply["error"]["code"]
 
 

@@ -46,6 +46,18 @@ def _refuse_references(tool_id: str, schema: object) -> None:
             _refuse_references(tool_id, value)
 
 
+def _check_answer_schema(schema: dict[str, Any], catalog: Catalog) -> None:
+    _refuse_references("answer_schema", schema)
+    if len(msgspec.json.encode(schema)) > SCHEMA_BYTES:
+        raise InvalidRequest(f"answer_schema exceeds {SCHEMA_BYTES} bytes", code="schema_too_large")
+    if schema.get("type") != "object":
+        raise InvalidRequest("answer_schema is of an object", code="invalid_schema")
+    try:
+        catalog.schema(schema)
+    except ConfigurationError as error:
+        raise InvalidRequest(f"answer_schema: {error.message}", code="invalid_schema") from error
+
+
 def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
     """Check what only the catalog and compilers can check.
 
@@ -71,6 +83,8 @@ def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
                     catalog.schema(schema)
                 except ConfigurationError as error:
                     raise InvalidRequest(f"tool {tool.tool_id}: {error.message}", code="invalid_schema") from error
+    if request.answer_schema is not None:
+        _check_answer_schema(request.answer_schema, catalog)
     body = request.model_dump(mode="json", exclude_unset=True)
     named = {**body, "request_id": request.request_id or run}
     return Taken(

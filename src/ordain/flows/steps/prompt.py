@@ -58,6 +58,7 @@ class PlannerPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reask: str | None
     style: str
     message: str | None = None
+    answer_schema: dict[str, Any] | None = None
 
 
 def with_progress(base: PlannerPrompt, trace: tuple[dict[str, Any], ...], steps_left: int, reask: str | None) -> PlannerPrompt:
@@ -98,6 +99,7 @@ def planner_base(request: PlannerRequest, tools: tuple[ToolRef, ...]) -> Planner
         steps_left=0,
         reask=None,
         style=request.preferences.style,
+        answer_schema=request.answer_schema,
     )
 
 
@@ -187,7 +189,7 @@ def build_step(given: GivenReader, beside: BesideReader | None = None) -> Builde
             base = planner_base(request, tools)
             if spoken is not None:
                 base = _in_session(base, request.goal.description, spoken)
-            known = values.memo[PURPOSE] = (base, planner_step_schema(tools))
+            known = values.memo[PURPOSE] = (base, planner_step_schema(tools, request.answer_schema))
         base, schema = known
         prompt = with_progress(base, shown_steps(call, values), call.args["left"], call.args.get("reask"))
         if beside is not None:
@@ -227,23 +229,25 @@ def built_prompt(build: Builder) -> PromptKind[Progress]:
     )
 
 
-def planner_step_schema(tools: tuple[ToolRef, ...]) -> dict[str, Any]:
+def planner_step_schema(tools: tuple[ToolRef, ...], answer: dict[str, Any] | None = None) -> dict[str, Any]:
     """The directive's JSON Schema for this toolset: ``oneOf`` on ``finish``, every string bounded, each tool with its own input.
 
     A tool schema with references of its own is shown as a plain object; rule ``step`` judges the input either way.
     """
-    return _step_schema(msgspec.json.encode([(tool.tool_id, tool.input_schema) for tool in tools], order="deterministic"))
+    offered = msgspec.json.encode([(tool.tool_id, tool.input_schema) for tool in tools], order="deterministic")
+    return _step_schema(offered, msgspec.json.encode(answer, order="deterministic"))
 
 
 @lru_cache(maxsize=32)
-def _step_schema(tools: bytes) -> dict[str, Any]:
+def _step_schema(tools: bytes, answer: bytes) -> dict[str, Any]:
     thought = {"type": "string", "maxLength": THOUGHT_MAX}
     null = {"type": "null"}
+    structured = msgspec.json.decode(answer) or {"type": "object"}
     finish = _object(
         thought=thought,
         finish={"const": True},
         action=null,
-        final_answer=_object(content={"type": "string", "minLength": 1, "maxLength": CONTENT_MAX}, structured={"type": "object"}),
+        final_answer=_object(content={"type": "string", "minLength": 1, "maxLength": CONTENT_MAX}, structured=structured),
     )
     actions = [
         _object(tool_id={"const": tool_id}, input={"type": "object"} if "$ref" in json.dumps(schema) else schema)

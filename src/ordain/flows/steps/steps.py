@@ -80,6 +80,7 @@ class Progress:
     began: int
     tools: tuple[ToolRef, ...] = ()
     schemas: Mapping[str, tuple[Schema, ...]] = field(default_factory=dict[str, "tuple[Schema, ...]"])
+    answer_schema: Schema | None = None
     base: Any = None
     history: HistoryRef | None = None
     narrative: str = ""
@@ -109,7 +110,7 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
 def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> NextStep:
     proposal = proposal_of(answer)
     facts = StepFacts(step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools))
-    inputs = StepInputs(proposal=proposal, tools=progress.schemas, registered=context.catalog.verbs.keys())
+    inputs = StepInputs(proposal=proposal, tools=progress.schemas, registered=context.catalog.verbs.keys(), answer=progress.answer_schema)
     decision = context.fx.decide(STEP, facts, inputs, (answer.seq,))
     value = proposal.value if isinstance(proposal, Parsed) else {}
     thought = value.get("thought")
@@ -162,6 +163,7 @@ def begin(context: FlowContext, request: PlannerRequest, prompt: PromptKind[Prog
         return context, progress, outcome
     by_id = {tool.tool_id: tool for tool in request.toolset}
     progress.tools = filled_tools(context.catalog, request)
+    progress.answer_schema = None if request.answer_schema is None else context.catalog.schema(request.answer_schema)
     progress.schemas = {verb: _schemas(context.catalog, by_id[verb]) for verb in outcome.verbs}
     return context.narrowed(outcome.verbs), progress, None
 

@@ -196,10 +196,10 @@ async def test_a_model_that_says_quoted_is_refused_where_it_runs(tmp_path: Path,
     profile = ModelProfile(provider="scripted", model="scripted", script="the test")
     scripted = settings.model_copy(update={"profiles": dict.fromkeys(settings.profiles, profile)})
     async with Ordain(scripted, extras=Extras(models=dict.fromkeys(settings.profiles, model), memory=True)) as ordain:
-        reply = await ordain.execute("research.summarizer", given)
+        reply = (await ordain.execute("research.summarizer", given)).wire
     assert (reply["ok"], reply["error"]["code"]) == (False, "bad_output")
     async with Ordain(settings, extras=Extras(memory=True)) as ordain:
-        reply = await ordain.execute("research.summarizer", given)
+        reply = (await ordain.execute("research.summarizer", given)).wire
     assert reply["output"]["points"] == [{"text": "The mayor opened the bridge.", "citations": None}]
 
 

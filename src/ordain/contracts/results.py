@@ -1,0 +1,151 @@
+"""What an embedder is given back: a plan's answer and a verb's reply with names and types, over the response that goes over the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+
+from ordain.contracts.planner import ErrorBody, TraceStep, Usage
+from ordain.errors import CallerError
+
+T = TypeVar("T")
+_USAGE, _TRACE = TypeAdapter(Usage), TypeAdapter(list[TraceStep])
+NOT_SCHEMA = frozenset({"$defs"})
+DEFINED = "#/$defs/"
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What every result has; ``wire`` is the response as it goes over HTTP."""
+
+    wire: dict[str, Any] = field(repr=False)
+
+    @property
+    def run_id(self) -> str:
+        """The run, as `ordain runs show` finds it."""
+        return str(self.wire.get("run_id") or "")
+
+    @property
+    def request_id(self) -> str:
+        """The request's id, the caller's own or the run's; "" where there is none."""
+        return str(self.wire.get("request_id") or "")
+
+    @property
+    def header(self) -> str:
+        """What really happened, written by code."""
+        return str(self.wire.get("header") or "")
+
+    @property
+    def verdict(self) -> str:
+        """What the work came to, as the header opens ("ok", "partial", ...); "" of what was not judged."""
+        return str(self.wire.get("verdict") or "")
+
+    @property
+    def error(self) -> ErrorBody | None:
+        """Why it is not ok; None where it is."""
+        told = self.wire.get("error")
+        return None if told is None else ErrorBody(code=str(told["code"]), message=str(told["message"]))
+
+
+@dataclass(frozen=True)
+class PlanResult(_Told, Generic[T]):
+    """What a planning request came to. ``output`` is the answer's structured part: of the type that was asked for, None where the run failed."""
+
+    output: T | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an answer that counts."""
+        return self.status == "ok"
+
+    @property
+    def status(self) -> str:
+        """``ok``, ``error`` or ``timeout``."""
+        return str(self.wire["status"])
+
+    @property
+    def content(self) -> str:
+        """The answer in words; of a run that failed what was salvaged, "" where there is nothing."""
+        answer = self.wire.get("final_answer")
+        return "" if answer is None else str(answer["content"])
+
+    @property
+    def usage(self) -> Usage:
+        """Steps, tokens and time."""
+        return _USAGE.validate_python(self.wire["usage"])
+
+    @property
+    def trace(self) -> list[TraceStep]:
+        """The steps, empty where the request wanted none or they were erased."""
+        return _TRACE.validate_python(self.wire.get("trace") or [])
+
+
+@dataclass(frozen=True)
+class CallResult(_Told, Generic[T]):
+    """What calling a verb came to. ``output`` is what it returned, of the type that was asked for; None where it failed."""
+
+    output: T | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return bool(self.wire["ok"])
+
+
+def answer_schema(output_type: type[Any]) -> dict[str, Any]:
+    """The JSON Schema of a Pydantic model, a dataclass or a TypedDict, without references, as a request may carry it.
+
+    Raises:
+        CallerError: it has none, is no object, or refers to itself.
+    """
+    schema = _adapter(output_type).json_schema()
+    whole = _inlined(schema, schema.get("$defs", {}), ())
+    if whole.get("type") != "object":
+        raise CallerError(f"{_name(output_type)} is no model, dataclass or TypedDict: an answer is an object", code="output_type")
+    return whole
+
+
+def _inlined(part: Any, defined: Mapping[str, Any], within: tuple[str, ...]) -> Any:
+    if isinstance(part, list):
+        return [_inlined(one, defined, within) for one in cast("list[Any]", part)]
+    if not isinstance(part, dict):
+        return part
+    members = cast("dict[str, Any]", part)
+    if isinstance(named := members.get("$ref"), str) and named.startswith(DEFINED):
+        name = named.removeprefix(DEFINED)
+        if name in within:
+            raise CallerError(f"type {name} refers to itself: no answer can be asked for so", code="output_type")
+        found = _inlined(defined[name], defined, (*within, name))
+        return {**found, **{key: value for key, value in members.items() if key != "$ref"}}
+    return {key: _inlined(value, defined, within) for key, value in members.items() if key not in NOT_SCHEMA}
+
+
+def read_as(output_type: type[T], value: object) -> T:
+    """The value as the type.
+
+    Raises:
+        CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own checks say more; ``output_type`` as above.
+    """
+    try:
+        return _adapter(output_type).validate_json(json.dumps(value))
+    except ValidationError as error:
+        message = f"the output is no {_name(output_type)}: {error.error_count()} of its checks fail"
+        raise CallerError(message, code="output_mismatch") from error
+
+
+def _adapter(output_type: type[T]) -> TypeAdapter[T]:
+    try:
+        adapter = TypeAdapter(output_type)
+        adapter.json_schema()
+    except PydanticUserError as error:
+        raise CallerError(f"{_name(output_type)} has no JSON Schema: {error.message}", code="output_type") from error
+    return adapter
+
+
+def _name(output_type: type[Any]) -> str:
+    return getattr(output_type, "__name__", str(output_type))

@@ -1,0 +1,143 @@
+"""What an embedder asks a running Ordain for, with types: plans, verbs, agents, the council, messages and their answers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar, overload
+
+from pydantic import BaseModel
+
+from ordain.contracts.access import EMBEDDER
+from ordain.contracts.agent_verbs import INTENT_CHARS, WhyHanded
+from ordain.contracts.cards import AGENT_VERB
+from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.council import DeliberationRequest
+from ordain.contracts.events import SessionEvent
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.results import CallResult, PlanResult, answer_schema, read_as
+from ordain.contracts.verbs import VerbRequest
+from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.door import Runtime
+
+T = TypeVar("T")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Embedded(Protocol):
+    """Whoever has a door can be asked through it; each request is the one that a face would make of it."""
+
+    @property
+    @abstractmethod
+    def runtime(self) -> Runtime:
+        """The door: everything that may be asked of a running Ordain.
+
+        Raises:
+            Conflict: it was not started (``not_started``).
+        """
+        ...
+
+    @overload
+    async def plan(self, request: PlannerRequest | Mapping[str, Any]) -> PlanResult[dict[str, Any]]: ...
+    @overload
+    async def plan(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[T]) -> PlanResult[T]: ...
+    async def plan(self, request: PlannerRequest | Mapping[str, Any], *, output_type: type[Any] | None = None) -> PlanResult[Any]:
+        """Run a planning request to its end. A run that fails is a result with its error, never an exception.
+
+        ``output_type`` (a Pydantic model, a dataclass or a TypedDict) is what the answer's structured part is of: an answer that does not fit its JSON
+        Schema is asked for once more, as policy grants it, and then the run fails with ``step.answer.invalid``.
+
+        Raises:
+            ValidationError: the request is not of its contract's shape.
+            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer (``output_mismatch``).
+            Conflict: this Ordain was not started (``not_started``).
+        """
+        parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
+        if output_type is not None:
+            parsed = PlannerRequest.model_validate({**parsed.model_dump(exclude_unset=True), "answer_schema": answer_schema(output_type)})
+        accepted = await self.runtime.accept(parsed, EMBEDDER)
+        wire = self.runtime.response(await self.runtime.wait(accepted.run))
+        failed: PlanResult[Any] = PlanResult(wire)
+        if not failed.ok:
+            return failed
+        structured = wire["final_answer"]["structured"]
+        return PlanResult(wire, structured if output_type is None else read_as(output_type, structured))
+
+    @overload
+    async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> CallResult[dict[str, Any]]: ...
+    @overload
+    async def execute(self, verb_id: str, payload: Mapping[str, Any], *, output_type: type[T]) -> CallResult[T]: ...
+    async def execute(self, verb_id: str, payload: Mapping[str, Any], *, output_type: type[Any] | None = None) -> CallResult[Any]:
+        """Run one verb. A verb that fails is a result with its error; ``output_type`` is what it returns.
+
+        Raises:
+            CallerError: ``output_mismatch``: what it returned is not of that type.
+        """
+        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), EMBEDDER)
+        return _called(self.runtime.response(await self.runtime.wait(accepted.run)), output_type)
+
+    async def delegate(
+        self,
+        agent: str,
+        task: str,
+        *,
+        intent: str = "",
+        reason: WhyHanded = WhyHanded.REQUESTED,
+        payload: Mapping[str, Any] = NOTHING,
+        **wishes: Any,
+    ) -> CallResult[dict[str, Any]]:
+        """Hand a task to an agent, and wait for what comes back: the reply of its verb. It waits too for the yes that policy wants.
+
+        ``intent`` is the task where nobody says it; ``wishes`` are its other arguments: ``forward_skills``, ``priority``, ``return_expected``, ``tools``,
+        ``fallback_tools``.
+        """
+        args = {"task": task, "intent": intent or task[:INTENT_CHARS], "reason": str(reason), "payload": dict(payload), **wishes}
+        request = VerbRequest(verb_id=f"{AGENT_VERB}{agent}", payload=args, caller="python")
+        return _called(await self._asked(request), None)
+
+    async def council(self, prompt: str, **more: Any) -> dict[str, Any]:
+        """Ask the council, and wait for what it came to; ``more`` are the request's other fields (``universe``, ``history``, ``max_rounds``, …).
+
+        Raises:
+            ValidationError: the request is not of its contract's shape.
+        """
+        return await self._asked(DeliberationRequest.model_validate({"prompt": prompt, **more}))
+
+    async def _asked(self, request: BaseModel) -> dict[str, Any]:
+        """What a request came to that may wait for people."""
+        accepted = await self.runtime.accept(request, EMBEDDER, waits=True)
+        return self.runtime.response(await self.runtime.wait(accepted.run))
+
+    async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
+        """Send a message into its session; it is durable when this returns, and answered later (``answer``, ``stream``).
+
+        Raises:
+            ValidationError: the message is not of its contract's shape.
+            Refused: the session has as many turns going as policy permits (``session_busy``).
+            Conflict: the message id came before with another content (``message_id_reused``).
+        """
+        parsed = message if isinstance(message, Message) else Message.model_validate(message)
+        return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))
+
+    async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
+        """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""
+        return await self.runtime.conversation.answer(workspace, sent)
+
+    async def chat(self, text: str, *, session: str = "python", user: str = "local", **hints: Any) -> MessageAnswer:
+        """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``, ``allowed_verbs``, ``max_steps``.
+
+        Raises: as ``send``.
+        """
+        message = {"session_id": session, "user_id": user, "message": {"text": text}, "context": {"routing_hints": hints}}
+        return await self.answer(await self.send(message))
+
+    def stream(self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE) -> AsyncGenerator[SessionEvent, None]:
+        """A session's events after entry ``after``, until it is erased: what was said as it becomes durable, provisional text between."""
+        return self.runtime.conversation.events(workspace, session, after)
+
+
+def _called(wire: dict[str, Any], output_type: type[Any] | None) -> CallResult[Any]:
+    output = wire["output"]
+    return CallResult(wire, output if output_type is None or not wire["ok"] else read_as(output_type, output))

@@ -1,0 +1,81 @@
+"""An answer as one plain text: its first lines code's, every line of a model's words behind its mark. Pure."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question
+from ordain.rules.header import MARKS
+from ordain.rules.plain_reply import plain_reply, quoted_lines
+from ordain.runtime.brief import brief_line, needs_all
+
+REFUSED = f"{MARKS['fail']} What stands above was given up; what follows holds."
+NOTHING = {
+    "filler": "Taken as no request: nothing follows from it.",
+    "override": "The work was stopped.",
+    "repair": "Taken as part of what was said before.",
+}
+
+
+class PlainAnswer(Struct, frozen=True, kw_only=True):
+    """An answer in parts: code's lines (header, or what is waited for) and a model's words ("": none)."""
+
+    header: str
+    words: str
+
+    @property
+    def content(self) -> str:
+        """Both as one text."""
+        return plain_reply(self.header, self.words) if self.words else self.header
+
+
+def answer_text_of(answer: MessageAnswer) -> PlainAnswer:
+    """What became of a message."""
+    if answer.reply is not None:
+        return PlainAnswer(header=header_shown(answer.reply.header), words=answer.reply.narrative)
+    if answer.question is not None:
+        return PlainAnswer(header=f"{MARKS['unknown']} a question, which the next message answers", words=question_text(answer.question))
+    if answer.approval is not None:
+        return PlainAnswer(header=approval_lines(answer.approval), words=answer.approval.text)
+    return PlainAnswer(
+        header=f"{MARKS['info']} {NOTHING.get(answer.attached, 'Nothing more follows from it.')} ({answer.reason})", words=""
+    )
+
+
+def header_shown(header: str) -> str:
+    """The header on one line, or all of it where one line would leave out what everybody has to see."""
+    return header if needs_all(header) else brief_line(header)
+
+
+def question_text(question: Question) -> str:
+    """A question with what may be chosen."""
+    return "\n".join([question.text, *(f"{option.key}: {option.label}" for option in question.options)])
+
+
+def approval_lines(approval: ApprovalOpen) -> str:
+    """That somebody has to say yes, and how: no message is a yes."""
+    return (
+        f"{MARKS['unknown']} waits for an approver ({approval.tier}): `ordain approvals approve {approval.approval_id}`, or "
+        f"POST /approvals/{approval.approval_id}/approve; a message here is no yes"
+    )
+
+
+class Quoting:
+    """A model's words as they come, each line behind its mark."""
+
+    def __init__(self) -> None:
+        """At the beginning of a line."""
+        self._begun = False
+        self.pieces: list[str] = []
+
+    def piece(self, text: str) -> str:
+        """What is sent for a piece of the words."""
+        self.pieces.append(text)
+        opening = "" if self._begun else quoted_lines("x").removesuffix("x")
+        self._begun = True
+        return opening + quoted_lines(f"x{text}x").removeprefix(quoted_lines("x"))[:-1]
+
+    @property
+    def words(self) -> str:
+        """All of them so far."""
+        return "".join(self.pieces)

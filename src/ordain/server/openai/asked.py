@@ -1,0 +1,224 @@
+"""What a client of OpenAI's asks for, as the house knows it; what is not served here is refused by name, and what is not read is named back. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from pydantic import BaseModel
+
+from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, ExecMode
+from ordain.contracts.openai import (
+    ChatCompletionRequest,
+    ChatTurn,
+    ContentPart,
+    ResponseFormat,
+    ResponseItem,
+    ResponsesRequest,
+)
+from ordain.errors import InvalidRequest, NotFound
+from ordain.runtime.continuation import Shown, ShownTurn
+
+TASK = "ordain-task"
+MODES: Mapping[str, ExecMode] = {"ordain": ExecMode.BRAIN, "ordain-agent": ExecMode.AGENT, "ordain-council": ExecMode.COUNCIL}
+MODELS: Mapping[str, str] = {
+    "ordain": "A conversation: one model answers.",
+    "ordain-agent": "Agent mode: a supervised model works with the tools that policy gives.",
+    "ordain-council": "Council mode: several models judge before an answer stands.",
+    TASK: "One answer in words, in no session and without a header: for a client's titles and tags.",
+}
+DEFAULT_USER = "local"
+SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x-librechat-conversation-id": "librechat:"}
+"""Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
+USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
+TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+AS_JSON = "Answer with JSON alone and nothing around it."
+_SESSION = re.compile(SESSION_ID)
+_NAME = "session_id"
+
+
+class OpenAIAsked(Struct, frozen=True, kw_only=True):
+    """One request. ``mode`` is None of a task; ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text."""
+
+    model: str
+    mode: ExecMode | None
+    shown: Shown
+    user: str
+    stream: bool
+    usage_streamed: bool = False
+    bare: bool = False
+    schema: dict[str, Any] | None = None
+    ignored: tuple[str, ...] = ()
+    instructions: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What is said now, with what the client wants of the answer's form."""
+        said = "\n\n".join(turn.text for turn in self.shown.now)
+        if self.schema is None:
+            return said
+        return "\n\n".join([said, AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")])
+
+
+def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> OpenAIAsked:
+    """A chat completion as it is meant.
+
+    Raises:
+        InvalidRequest: ``unsupported_parameter`` for what is not done here; ``invalid_request`` for what cannot be meant.
+        NotFound: ``unknown_model``.
+    """
+    _refuse_tools(given)
+    for field, wanted in (("functions", given.functions), ("function_call", given.function_call), ("logprobs", given.logprobs)):
+        if wanted:
+            raise _not_here(field, "functions of a client are not called here; verbs are the server's" if "func" in field else "")
+    if given.top_logprobs:
+        raise _not_here("top_logprobs")
+    if (given.n or 1) > 1:
+        raise _not_here("n", "one message has one answer")
+    if given.modalities and set(given.modalities) != {"text"}:
+        raise _not_here("modalities", "answers are text")
+    turns = [_turn(turn, f"/messages/{at}") for at, turn in enumerate(given.messages)]
+    form = given.response_format
+    return OpenAIAsked(
+        model=given.model,
+        mode=_mode(given.model),
+        shown=_shown(turns, _named(given.metadata, headers), "/messages"),
+        user=_user(given.user, headers),
+        stream=bool(given.stream),
+        usage_streamed=given.stream_options is not None and given.stream_options.include_usage,
+        bare=form is not None,
+        schema=_schema(form),
+        ignored=_ignored(given),
+    )
+
+
+def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> OpenAIAsked:
+    """A response as it is meant; ``session`` is what ``previous_response_id`` leads to, "" where it was not given. Raises as ``asked_in_chat``."""
+    _refuse_tools(given)
+    if given.background:
+        raise _not_here("background", "ask /messages with Prefer: respond-async")
+    items = [ResponseItem(role="user", content=given.input)] if isinstance(given.input, str) else given.input
+    turns: list[tuple[str, str]] = []
+    for at, item in enumerate(items):
+        if item.type != "message" or item.role is None:
+            raise _misfit(f"/input/{at}/type", "unsupported_parameter", f"an item of type {item.type!r} is not read here")
+        turns.append(_turn(ChatTurn(role=item.role, content=item.content), f"/input/{at}"))
+    if given.instructions:
+        turns.insert(0, ("system", given.instructions))
+    form = None if given.text is None else given.text.format
+    named = session or _named(given.metadata, headers) or _conversation(given)
+    return OpenAIAsked(
+        model=given.model,
+        mode=_mode(given.model),
+        shown=_shown(turns, named, "/input"),
+        user=_user(given.user, headers),
+        stream=bool(given.stream),
+        bare=form is not None,
+        schema=None if form is None or form.type == "text" else dict(form.schema_ or {}),
+        ignored=_ignored(given),
+        instructions=given.instructions,
+    )
+
+
+def _refuse_tools(given: ChatCompletionRequest | ResponsesRequest) -> None:
+    if given.tools:
+        raise _not_here("tools", "tools of a client are not called here; verbs are the server's, and policy says which")
+    if given.tool_choice not in (None, "none", "auto"):
+        raise _not_here("tool_choice")
+
+
+def _mode(model: str) -> ExecMode | None:
+    if model not in MODELS:
+        raise NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}", code="unknown_model")
+    return MODES.get(model)
+
+
+def _turn(turn: ChatTurn, place: str) -> tuple[str, str]:
+    if turn.role in ("tool", "function") or turn.tool_calls:
+        raise _misfit(f"{place}/role", "unsupported_parameter", "what a client's tools said is not read here: its tools are not called")
+    if turn.content is None or isinstance(turn.content, str):
+        return turn.role, turn.content or ""
+    return turn.role, "\n".join(_part(part, f"{place}/content/{at}") for at, part in enumerate(turn.content))
+
+
+def _part(part: ContentPart, place: str) -> str:
+    if part.type == "refusal":
+        return part.refusal or ""
+    if part.type not in TEXT_PARTS or part.text is None:
+        what = "pictures" if "image" in part.type else "sound" if "audio" in part.type else "files" if "file" in part.type else part.type
+        raise _misfit(place, "unsupported_parameter", f"{what} cannot be read here: send text")
+    return part.text
+
+
+def _shown(turns: Sequence[tuple[str, str]], session: str, place: str) -> Shown:
+    """The conversation: instructions apart, and what the user says now apart from what was said before."""
+    instructions = "\n\n".join(text for role, text in turns if role in ("system", "developer") and text.strip())
+    said = [
+        ShownTurn(role="assistant" if role == "assistant" else "user", text=text)
+        for role, text in turns
+        if role not in ("system", "developer")
+    ]
+    first = len(said)
+    while first and said[first - 1].role == "user":
+        first -= 1
+    now = said[first:]
+    text = "\n\n".join(turn.text for turn in now)
+    if not text.strip():
+        raise _misfit(place, "conversation_unfit", "the last message is what the user says now, and it says something")
+    if len(text) > MESSAGE_CHARS:
+        raise _misfit(place, "conversation_unfit", f"what the user says now has at most {MESSAGE_CHARS} characters")
+    return Shown(before=tuple(said[:first]), now=tuple(now), instructions=instructions, session=session)
+
+
+def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
+    """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where there is none."""
+    for header, prefix in SESSION_HEADERS.items():
+        if given := headers.get(header, ""):
+            return _session(f"{prefix}{given}", header)
+    given = (metadata or {}).get(_NAME)
+    if given is None:
+        return ""
+    if not isinstance(given, str):
+        raise _misfit("/metadata/session_id", "conversation_unfit", "the name of a session is a text")
+    return _session(given, "metadata.session_id")
+
+
+def _conversation(given: ResponsesRequest) -> str:
+    named = given.conversation if isinstance(given.conversation, str) else (given.conversation or {}).get("id")
+    return _session(str(named), "conversation") if named else ""
+
+
+def _session(name: str, where: str) -> str:
+    if _SESSION.match(name) is None:
+        raise InvalidRequest(f"{where} names no session: letters, digits and ._:@+/-, at most 200", code="conversation_unfit")
+    return name
+
+
+def _user(given: str | None, headers: Mapping[str, str]) -> str:
+    found = given or next((value for name in USER_HEADERS if (value := headers.get(name))), DEFAULT_USER)
+    return found[:200]
+
+
+def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
+    if form is None or form.type == "text":
+        return None
+    found = (form.json_schema or {}).get("schema", {})
+    if not isinstance(found, dict):
+        raise _misfit("/response_format/json_schema/schema", "invalid_schema", "a schema is an object")
+    return found
+
+
+def _ignored(given: BaseModel) -> tuple[str, ...]:
+    """The fields that were sent and are not read."""
+    return tuple(sorted(name[:64] for name, value in (given.model_extra or {}).items() if value is not None))
+
+
+def _not_here(field: str, why: str = "") -> InvalidRequest:
+    return _misfit(f"/{field}", "unsupported_parameter", f"{field} is not served here" + (f": {why}" if why else ""))
+
+
+def _misfit(place: str, code: str, message: str) -> InvalidRequest:
+    return InvalidRequest(message, code=code, details={"errors": [{"place": place, "code": code, "message": message}]})

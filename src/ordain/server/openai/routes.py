@@ -1,0 +1,205 @@
+"""``/v1/models``, ``/v1/chat/completions`` and ``/v1/responses``: an ordinary message each, in the shapes of OpenAI's clients."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from ordain.contracts.conversation import SESSION_ID, Channel, Message
+from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.contracts.openai import (
+    ChatCompletion,
+    ChatCompletionRequest,
+    ModelEntries,
+    ModelEntry,
+    OpenAIRefusal,
+    OrdainNote,
+    ResponseObject,
+    ResponsesRequest,
+)
+from ordain.contracts.verbs import VerbRequest
+from ordain.errors import InvalidRequest, NotFound
+from ordain.runtime.continuation import Placement
+from ordain.runtime.conversation import Acknowledged
+from ordain.runtime.plain_answer import PlainAnswer, answer_text_of
+from ordain.server.answers import answered
+from ordain.server.bodies import BodyBounds, read_body, validated
+from ordain.server.documents import documented, shown
+from ordain.server.face import Face, Json, at_rest
+from ordain.server.openai.answers import note_of
+from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked_in_response
+from ordain.server.openai.formed import text_alone, usage_of
+from ordain.server.openai.narration import Narration
+from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
+from ordain.server.refusals import CONVERSATION, refusing
+from ordain.server.resource import resource
+from ordain.server.translation import shaped
+from ordain.server.workspaces import Workspace
+
+M = TypeVar("M", bound=BaseModel)
+_SESSION = re.compile(SESSION_ID)
+BYTES, VALUES = 20 * 2**20, 200_000
+"""Most of one body: a whole conversation comes with each request."""
+APART_BYTES = 64 * 1024
+"""A larger body is read in a thread, so that nobody waits for it."""
+SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
+ID_PREFIX = "resp_"
+NOT_SERVED = ("unknown_model", "unsupported_parameter", "conversation_unfit", "answer_unfit", "invalid_schema", "busy")
+CHAT_EXAMPLE = {"model": "ordain", "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}]}
+RESPONSE_EXAMPLE = {"model": "ordain", "input": "Which weekday comes after Tuesday?"}
+EVENTS: dict[str, Any] = {"text/event-stream": {"schema": {}}}
+"""Where ``stream`` is set."""
+
+
+def _either(route: dict[str, Any]) -> dict[str, Any]:
+    """What a route answers with, whole or as a stream."""
+    route["responses"][200]["content"] |= EVENTS
+    return route
+
+
+CHAT = _either(documented(ChatCompletionRequest, ChatCompletion, example=CHAT_EXAMPLE))
+RESPONSES = _either(documented(ResponsesRequest, ResponseObject, example=RESPONSE_EXAMPLE))
+SHAPES = (ChatCompletionRequest, ChatCompletion, ResponsesRequest, ResponseObject, ModelEntries, ModelEntry, OpenAIRefusal)
+"""What the published document names."""
+
+
+def openai_router(face: Face) -> APIRouter:
+    """The routes."""
+    router = resource("openai", prefix="/v1")
+
+    @router.get("/models", **shown(ModelEntries))
+    async def list_openai_models() -> Response:
+        """The names that `model` may have: how the answer is come to, not which model is asked (policy says that)."""
+        return Json(ModelEntries(data=[_entry(name) for name in MODELS]).model_dump(mode="json"))
+
+    @router.get("/models/{model}", **refusing(shown(ModelEntry), "unknown_model"))
+    async def show_openai_model(model: str) -> Response:
+        """One of them."""
+        if model not in MODELS:
+            raise NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}", code="unknown_model")
+        return Json(_entry(model).model_dump(mode="json"))
+
+    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED))
+    async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """A chat completion: the last message is said in the session that the request names, or that holds what it shows.
+
+        The code-written header opens the text, and every line of a model's words stands behind `> `; with `response_format` the text is the answer alone and
+        the header stands in `ordain`. A client that leaves stops nothing.
+        """
+        given = await _read(request, ChatCompletionRequest)
+        asked = asked_in_chat(given, request.headers)
+        return await _answer(face, request, workspace, asked, ChatFrames(asked))
+
+    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
+    async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """A response, likewise; `previous_response_id` goes on in the session of that response."""
+        given = await _read(request, ResponsesRequest)
+        asked = asked_in_response(given, request.headers, _session_of(given.previous_response_id))
+        return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
+
+    return router
+
+
+async def _read(request: Request, model: type[M]) -> M:
+    body = await read_body(request, BYTES)
+    bounds = BodyBounds(bytes=BYTES, values=VALUES)
+    if len(body) <= APART_BYTES:
+        return validated(model, body, bounds)
+    return await asyncio.to_thread(validated, model, body, bounds)
+
+
+def _entry(name: str) -> ModelEntry:
+    return ModelEntry(id=name, description=MODELS[name])
+
+
+async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
+    if asked.mode is None:
+        return await _task(face, request, workspace, asked, frames)
+    continuation = face.runtime.continuation
+    place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=asked.user)
+    sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, sent=place.sent)
+    note = OrdainNote(session_id=sent.session, continuation=place.reason, ignored=list(asked.ignored))
+    frames.begin(f"{sent.seq}-{sent.message_id[-12:]}", response_id(sent), face.runtime.services.clock.now() // 1_000_000)
+    if asked.stream:
+        return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
+    answer = await answered(face, request, workspace, sent)
+    told = answer_text_of(answer)
+    text = text_alone(told.words, asked.schema) if asked.bare else told.content
+    note = note_of(note, answer)
+    return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
+
+
+async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
+    """A client's own errand: one verb, no session, no header in the text."""
+    lines = [asked.shown.instructions, *(f"{turn.role}: {turn.text}" for turn in asked.shown.before), asked.text]
+    given = shaped(VerbRequest, {"verb_id": TASK_VERB, "payload": {"text": "\n\n".join(filter(None, lines))[-32_000:]}, "caller": CALLER})
+    accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
+    view = await at_rest(face, accepted.run, request=request)
+    reply: Mapping[str, Any] = face.runtime.response(view, contract=VerbRequest)
+    output: Mapping[str, Any] = reply["output"] or {}
+    error: Mapping[str, Any] = reply["error"] or {}
+    if not reply["ok"]:
+        raise InvalidRequest(f"the task has no answer: {error.get('message', '')}", code="answer_unfit")
+    words = str(output.get("content", ""))
+    text = text_alone(words, asked.schema)
+    note = OrdainNote(run_id=accepted.run, header=reply["header"], verdict=reply["verdict"], ignored=list(asked.ignored))
+    frames.begin(accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000)
+    if asked.stream:
+        return StreamedAnswer(frames, PlainAnswer(header="", words=text), note)
+    return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
+
+
+def _message(asked: OpenAIAsked, place: Placement) -> Message:
+    metadata: dict[str, Any] = {"openai_model": asked.model, "continuation": place.reason}
+    return shaped(
+        Message,
+        {
+            "session_id": place.session,
+            "user_id": asked.user,
+            "channel": Channel.WEB,
+            "message": {"text": asked.text, "metadata": metadata},
+            "context": {"routing_hints": {"mode": asked.mode}},
+        },
+    )
+
+
+def _headers(note: OrdainNote) -> dict[str, str]:
+    """The run and its header's first line beside the text, for whoever takes that alone; percent-encoded, since headers are ASCII."""
+    found = {
+        "Ordain-Run": note.run_id or "",
+        "Ordain-Header": quote(note.header.partition("\n")[0], safe=" ·:/@,+$()=").encode("ascii", "replace").decode(),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def response_id(sent: Acknowledged) -> str:
+    """The id of a response: it names the session and the message, so that the next request may go on from it."""
+    return ID_PREFIX + base64.urlsafe_b64encode(f"{sent.seq} {sent.session}".encode()).decode().rstrip("=")
+
+
+def _session_of(response: str | None) -> str:
+    """The session that a response was of; "" where none is named.
+
+    Raises:
+        InvalidRequest: it is no id of ours (``conversation_unfit``).
+    """
+    if response is None:
+        return ""
+    inner = response.removeprefix(ID_PREFIX)
+    try:
+        _, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
+    except (binascii.Error, ValueError):
+        session = ""
+    if not response.startswith(ID_PREFIX) or _SESSION.match(session) is None:
+        why = "previous_response_id is the id of no response of this server"
+        errors = [{"place": "/previous_response_id", "code": "conversation_unfit", "message": why}]
+        raise InvalidRequest(why, code="conversation_unfit", details={"errors": errors})
+    return session

@@ -1,0 +1,184 @@
+"""What an embedder is given back: results with types, answers of a type of one's own, and clear words where Ordain was not started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, field_validator
+from typing_extensions import TypedDict
+
+from ordain import Ordain
+from ordain.app import Extras
+from ordain.contracts.results import answer_schema
+from ordain.errors import CallerError, Conflict
+from ordain.models.scripted import ScriptedModel, make_script
+from ordain.runtime.replay import replay
+from ordain.settings import load_settings
+from tests.e2e.proposals import add, finish
+
+REQUEST: dict[str, Any] = {"goal": {"type": "analysis", "description": "How much?"}, "toolset": [{"tool_id": "math.evaluate"}]}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One position."""
+
+    name: str
+    pieces: int
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A dataclass with another one within, and a date."""
+
+    items: list[Item]
+    until: date
+
+
+class Total(TypedDict):
+    """A TypedDict."""
+
+    total: int
+
+
+class Even(BaseModel):
+    """A model whose own check no schema can say."""
+
+    total: int
+
+    @field_validator("total")
+    @classmethod
+    def check(cls, value: int) -> int:
+        """Even numbers alone."""
+        if value % 2:
+            raise ValueError("odd")
+        return value
+
+
+class Tree(BaseModel):
+    """A model that refers to itself."""
+
+    below: list[Tree]
+
+
+def house(home: Path, *planner: Any) -> Ordain:
+    """An Ordain in memory whose planner says this."""
+    extras = Extras(models={"default": ScriptedModel(make_script(planner=list(planner)))}, memory=True)
+    return Ordain(load_settings({}, home), extras=extras)
+
+
+async def test_a_plan_is_told_by_names(tmp_path: Path) -> None:
+    """Status, verdict, run, header, words, structured part, usage and trace are attributes; ``wire`` is the response of the HTTP face."""
+    async with house(tmp_path, add("6 * 7"), finish("It is 42.", total=42)) as ordain:
+        told = await ordain.plan(REQUEST)
+        assert (told.ok, told.status, told.verdict, told.content, told.output) == (True, "ok", "ok", "It is 42.", {"total": 42})
+        assert (told.usage.steps, told.usage.tools_called) == (2, ["math.evaluate"])
+        assert [step.action is not None for step in told.trace] == [True, False]
+        assert told.error is None
+        assert told.header.startswith(f"✓ ok · ordain run {told.run_id}")
+        assert told.wire == ordain.runtime.response(await ordain.runtime.wait(told.run_id))
+
+
+async def test_a_call_is_told_by_names(tmp_path: Path) -> None:
+    """A verb's output is of the type that was asked for; one that fails has its error and no output."""
+    async with house(tmp_path) as ordain:
+        plain = await ordain.execute("math.evaluate", {"expression": "6 * 7"})
+        assert plain.ok
+        assert plain.output is not None
+        assert (plain.output["result"], plain.error) == ("42", None)
+        failed = await ordain.execute("math.evaluate", {"expression": "6 *"}, output_type=Total)
+        assert (failed.ok, failed.output) == (False, None)
+        assert failed.error is not None
+        with pytest.raises(CallerError) as refused:
+            await ordain.execute("math.evaluate", {"expression": "6 * 7"}, output_type=Total)
+        assert refused.value.code == "output_mismatch"
+
+
+async def test_an_answer_is_of_the_type_that_was_asked_for(tmp_path: Path) -> None:
+    """Nested dataclasses and dates come back as themselves; the model was told the schema, and its run replays equal."""
+    offer: dict[str, Any] = {"items": [{"name": "nail", "pieces": 4}], "until": "2026-12-01"}
+    async with house(tmp_path, finish("Four nails.", **offer)) as ordain:
+        told = await ordain.plan(REQUEST, output_type=Offer)
+        assert told.output == Offer(items=[Item(name="nail", pieces=4)], until=date(2026, 12, 1))
+        stored = ordain.store.stored(told.run_id)
+        assert stored is not None
+        assert replay(stored, ordain.catalog, ordain.kinds).equal
+
+
+async def test_an_answer_that_does_not_fit_is_asked_for_once_more(tmp_path: Path) -> None:
+    """The first miss is asked again, through the same gateway; what fits then is the answer."""
+    async with house(tmp_path, finish("Many.", total="many"), finish("Four.", total=4)) as ordain:
+        told = await ordain.plan(REQUEST, output_type=Total)
+        assert (told.ok, told.output, told.usage.steps) == (True, {"total": 4}, 2)
+        assert "step.answer.invalid" in told.header
+
+
+async def test_a_second_miss_is_a_typed_failure(tmp_path: Path) -> None:
+    """After the one try more the run fails with its reason, and there is no output."""
+    async with house(tmp_path, finish("Many.", total="many"), finish("Lots."), finish("Four.", total=4)) as ordain:
+        told = await ordain.plan(REQUEST, output_type=Total)
+        assert (told.ok, told.output) == (False, None)
+        assert told.error is not None
+        assert told.error.code == "step.answer.invalid"
+
+
+async def test_a_check_that_no_schema_can_say_is_the_callers(tmp_path: Path) -> None:
+    """An answer that fits the schema and not the type's own check is refused with a code of its own."""
+    async with house(tmp_path, finish("Three.", total=3)) as ordain:
+        with pytest.raises(CallerError) as refused:
+            await ordain.plan(REQUEST, output_type=Even)
+        assert refused.value.code == "output_mismatch"
+
+
+@pytest.mark.parametrize("wrong", [int, list[int], Tree])
+async def test_what_no_answer_can_be_is_refused_before_anything_runs(tmp_path: Path, wrong: type[Any]) -> None:
+    """A type that is no object, or refers to itself, is the caller's mistake, and no run begins."""
+    async with house(tmp_path) as ordain:
+        with pytest.raises(CallerError) as refused:
+            await ordain.plan(REQUEST, output_type=wrong)
+        assert refused.value.code == "output_type"
+        assert await ordain.runtime.runs() == []
+
+
+def test_a_schema_has_no_references() -> None:
+    """What is nested stands where it is used: a request's schema may refer to nothing."""
+    assert "$ref" not in str(answer_schema(Offer))
+    assert answer_schema(Offer)["properties"]["items"]["items"]["required"] == ["name", "pieces"]
+
+
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": "object", "$ref": "#/x"}, {"type": "object", "properties": 5}])
+async def test_a_schema_that_is_none_is_refused(tmp_path: Path, schema: dict[str, Any]) -> None:
+    """Over HTTP, too, a request's schema is of an object, is one, and refers to nothing."""
+    async with house(tmp_path) as ordain:
+        with pytest.raises(CallerError) as refused:
+            await ordain.plan({**REQUEST, "answer_schema": schema})
+        assert refused.value.code == "invalid_schema"
+
+
+async def test_one_that_was_not_started_says_so(tmp_path: Path) -> None:
+    """The error names what to write instead."""
+    ordain = house(tmp_path)
+    for asked in (ordain.plan(REQUEST), ordain.execute("math.evaluate", {"expression": "1"}), ordain.chat("hello")):
+        with pytest.raises(Conflict, match="async with Ordain") as refused:
+            await asked
+        assert refused.value.code == "not_started"
+
+
+def test_a_script_needs_no_event_loop(tmp_path: Path) -> None:
+    """``run_sync`` starts, plans and stops; an Ordain that was started already is refused."""
+    ordain = house(tmp_path, finish("Four.", total=4))
+    assert ordain.run_sync(REQUEST, output_type=Total).output == {"total": 4}
+    with pytest.raises(Conflict):
+        ordain.run_sync(REQUEST)
+    assert house(tmp_path, finish("Five.")).run_sync(REQUEST).content == "Five."
+
+
+async def test_within_an_event_loop_run_sync_says_what_to_await(tmp_path: Path) -> None:
+    """It would block the loop that it runs in."""
+    with pytest.raises(Conflict, match=r"await ordain\.plan") as refused:
+        house(tmp_path).run_sync(REQUEST)
+    assert refused.value.code == "not_alone"

@@ -129,11 +129,18 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
         return OK
     _print_lines(found)
     if found["state"] == "open" and not found["changed"]:
-        place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
-        place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
-        show(f"\nordain approvals approve {found['approval_id']} --digest {found['digest']}{place}")
-        show(f"ordain approvals deny {found['approval_id']}{place}")
+        show("\n" + "\n".join(how_to_decide(found, data_dir, workspace)))
     return OK
+
+
+def how_to_decide(found: dict[str, Any], data_dir: Path | None, workspace: str) -> Sequence[str]:
+    """The commands that decide an open approval, exactly as it was shown."""
+    place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
+    place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    return (
+        f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}",
+        f"ordain approvals deny {found['approval_id']}{place}",
+    )
 
 
 def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_json: bool) -> int:

@@ -116,6 +116,27 @@ def chat(
     return talk(options.data_dir, ChatAsked(words=message, to=talking, whole=verbose, as_json=options.as_json))
 
 
+@tree.command(name="call")
+def call_verb(
+    verb: str,
+    /,
+    *arguments: Annotated[
+        str, Parameter(help="key=value: a text, a number or JSON, as the verb's input says; a list has commas. key.part=value.")
+    ],
+    given: Annotated[
+        str | None, Parameter(name="--input", allow_leading_hyphen=True, help="Arguments as a JSON object; key=value goes over them.")
+    ] = None,
+    verbose: VerboseOption = False,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Call one verb, as a run: on the server that holds the data folder, else in this process. Exit code 1: it failed, or waits for a yes."""
+    from ordain.cli.call import AskedCall, call  # lazy: HTTP and everything behind it
+
+    asked = AskedCall(verb=verb, words=arguments, given=given, workspace=workspace, whole=verbose, as_json=options.as_json)
+    return call(options.data_dir, asked)
+
+
 @tree.command
 def replay(
     run: str | None = None,

@@ -12,10 +12,10 @@ from typing import Any, cast
 import msgspec
 
 from ordain.app import Extras, Ordain
+from ordain.cli.call_arguments import parsed_input
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show
 from ordain.cli.places import home_of
-from ordain.cli.verb_explanation import parsed_input
 from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import Example, VerbEffect, VerbSpec

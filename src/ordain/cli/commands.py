@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,7 @@ from ordain.cli.options import (
     VerboseOption,
     WhyOption,
     WorkspaceOption,
+    behind_command,
 )
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now, 4 done but for runs that cannot be read."
@@ -69,10 +71,15 @@ tree.command(docs)
 def app(arguments: list[str]) -> Any:
     """Parse and run; a wrong argument is one line and exit code 2."""
     try:
-        return tree(arguments, exit_on_error=False, print_error=False)
+        return tree(behind_command(arguments, _commands), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         print(f"ordain: {' '.join(str(error).split())} Try: ordain --help [usage]", file=sys.stderr)
         return USAGE
+
+
+def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    names, _, rest = tree.parse_commands(arguments)
+    return names, rest
 
 
 @tree.command

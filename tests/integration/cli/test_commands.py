@@ -115,6 +115,17 @@ def test_wrong_arguments_are_one_line(tmp_path: Path, arguments: tuple[str, ...]
     assert lines(done)[0].endswith("]")
 
 
+@pytest.mark.parametrize("line", ["--json {} verbs list", "verbs {} --json list", "verbs list --json {}"])
+def test_the_data_folder_stands_anywhere_on_the_line(tmp_path: Path, line: str) -> None:
+    """Before the command, within its name, behind it: it is the same folder. Twice is an error."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "policy.toml").write_text("version =", encoding="utf-8")
+    done = run_cli(*line.format(f"--data-dir {tmp_path / 'here'}").split(), home=tmp_path)
+    assert done.returncode == 2
+    assert "policy.toml" in json.loads(done.stderr)["error"]["message"]
+    assert run_cli("--data-dir", "a", "verbs", "list", "--data-dir", "b", home=tmp_path).returncode == 2
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -49,8 +49,11 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
     if as_json:
         print_json(found)
         return OK
-    rows = [(run["run_id"], run["flow"], run["status"], run["reason"], run["records"], moment(run["created_at"])) for run in found["runs"]]
-    print_table(("run", "flow", "status", "reason", "records", "created (UTC)"), rows)
+    rows = [
+        (run["run_id"], run["flow"], run["status"], run["reason"], moment(run["created_at"]), run["principal"], run["words"])
+        for run in found["runs"]
+    ]
+    print_table(("run", "flow", "status", "reason", "created (UTC)", "by", "first words"), rows, fits=True)
     if found["next"]:
         show(f"more: --before {found['next']}")
     return OK

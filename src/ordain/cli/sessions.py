@@ -34,10 +34,10 @@ def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: st
         print_json(found)
         return OK
     rows = [
-        (one["sessionId"], one["channel"], one["userId"], one["head"], one["openTurns"], moment(one["lastActivityAt"]))
+        (one["sessionId"], one["channel"], one["userId"], one["head"], one["openTurns"], moment(one["lastActivityAt"]), one["words"])
         for one in found["sessions"]
     ]
-    print_table(("session", "channel", "user", "entries", "open", "last used (UTC)"), rows)
+    print_table(("session", "channel", "user", "entries", "open", "last used (UTC)", "first words"), rows, fits=True)
     if found["next"] is not None:
         show(f"more: --before {found['next']}")
     return OK

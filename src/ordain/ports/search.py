@@ -12,7 +12,7 @@ from ordain.ports.spending import SpendingSearch
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """One run in a list. Times in microseconds since 1970 UTC."""
+    """One run in a list. Times in microseconds since 1970 UTC. ``opening`` is the record that it begins with, None where that is erased or damaged."""
 
     id: str
     flow: str
@@ -24,6 +24,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     ended_at: int | None
     head_seq: int
     wake_at: int | None
+    opening: Record | None = None
 
 
 class RunSearch(Protocol):

@@ -232,7 +232,7 @@ class EntryText(Struct, frozen=True, gc=False):
 class SessionRow(Struct, frozen=True, kw_only=True):
     """One session. Times in microseconds; ``key`` digests its content, None once that was erased: then ``id`` is another one, that names nobody.
 
-    ``erasing``: its rows are being destroyed, and its links are made anew under that id.
+    ``erasing``: its rows are being destroyed, and its links are made anew under that id. ``first`` is the body of the first message in it.
     """
 
     id: str
@@ -247,6 +247,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     key: bytes | None
     no: int
     erasing: bool = False
+    first: bytes | str | None = None
 
     @property
     def place(self) -> str:

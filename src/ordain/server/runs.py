@@ -54,7 +54,7 @@ def runs_router(face: Face) -> APIRouter:
         rows = await runtime.runs(
             statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace, named=named
         )
-        return Json(RunPage(runs=[run_item(row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
+        return Json(RunPage(runs=[run_item(runtime, row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))
     async def show_run(

@@ -29,7 +29,8 @@ _TEXT = (
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
     " s.created_at, s.last_at, s.active, u.key, s.no,"
-    " EXISTS (SELECT 1 FROM erasures e WHERE e.subject = s.subject) FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
+    " EXISTS (SELECT 1 FROM erasures e WHERE e.subject = s.subject), iif(u.key IS NULL, NULL, (SELECT t.body FROM transcript t"
+    " WHERE t.session = s.no AND t.kind = 'message' AND t.body IS NOT NULL AND +t.subject = s.subject ORDER BY t.seq LIMIT 1)) FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
 _KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 'said') AND body IS NOT NULL"
@@ -88,6 +89,7 @@ def _session(row: tuple[Any, ...]) -> SessionRow:
         key=row[9],
         no=row[10],
         erasing=row[9] is None and bool(row[11]),
+        first=row[12] if isinstance(row[12], bytes | str) else None,
     )
 
 

@@ -46,6 +46,7 @@ def test_sessions_are_listed(server: Server, served: bool) -> None:
         ["telegram:chat:1/2", "other", "bob", "2", "1"],
         ["first", "other", "ada", "4", "0"],
     ]
+    assert [line.split("  ")[-1] for line in shown] == ["first words", "which town", "hello"]
     page = json.loads(server.cli("sessions", "list", "--limit", "1", "--json").stdout)
     assert [one["sessionId"] for one in page["sessions"]] == ["telegram:chat:1/2"]
     rest = json.loads(server.cli("sessions", "list", "--before", str(page["next"]), "--json").stdout)

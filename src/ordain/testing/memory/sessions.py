@@ -39,6 +39,7 @@ class MemorySessions:
             active=row.active,
             key=row.key,
             no=row.no,
+            first=next((one.body for one in self._entries(name) if one.kind is EntryKind.MESSAGE and one.body is not None), None),
         )
 
     async def sessions(self, workspace: str, *, limit: int, before: str | None, named: str = "") -> Sequence[SessionRow]:

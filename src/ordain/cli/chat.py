@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
-from ordain.cli.chat_terminal import TerminalChat
 from ordain.cli.connection import connect_served
 from ordain.cli.messenger import Addressed, Messenger, new_session
 from ordain.cli.options import ANEW, Talking
 from ordain.cli.person import person
 from ordain.cli.places import home_of
-from ordain.cli.screen import Screen, is_terminal, wants_colour
+from ordain.cli.screen import is_terminal, wants_colour
 from ordain.cli.short_ids import LAST
 from ordain.cli.slash import MODES
 from ordain.contracts.nearest import did_you_mean
@@ -63,9 +62,11 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
 
 
 async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> int:
-    talking = TerminalChat(messenger, Screen(sys.stdout.fileno(), colour=wants_colour()), to, whole=whole)
+    from ordain.cli.chat_terminal import TerminalChat  # lazy: prompt_toolkit, which no message of a command line waits for
+
+    talking = TerminalChat(messenger, to, colour=wants_colour(), whole=whole)
     try:
-        return await talking.run(sys.stdin.fileno())
+        return await talking.run()
     finally:
         goes_on = "; what runs goes on with the next `ordain serve` or `ordain chat`" if messenger.embedded else "; what runs goes on"
         print(f"session {talking.session}{goes_on if talking.leaves_running else ''}")

@@ -187,6 +187,11 @@ class Messenger:
         for verb in verbs:
             await self._asked("GET", f"/verbs/{quote(verb, safe='')}")
 
+    async def verb_names(self) -> Sequence[str]:
+        """The verbs that can be called."""
+        found: dict[str, Any] = await self._asked("GET", "/verbs")
+        return [verb["verb_id"] for verb in found["verbs"] if verb["active"]]
+
     async def erase(self, session: str, why: str) -> dict[str, Any]:
         """Destroy a session's content."""
         return await self._asked("POST", session_path(session, "erase"), content=json.dumps({"why": why}).encode())

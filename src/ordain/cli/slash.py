@@ -80,11 +80,11 @@ def meaning(line: str) -> SlashWords | Command | Unclear | None:
     if not text.startswith("/"):
         return SlashWords(text=text)
     name, *words = text.split()
-    found = [slash for slash in Slash if slash == name] or [slash for slash in Slash if slash.startswith(name) and len(name) > 1]
-    if len(found) != 1:
-        meant = "" if found else did_you_mean(name, Slash)
+    found = named_slash(name)
+    if found is None:
+        meant = "" if _begun(name) else did_you_mean(name, Slash)
         return Unclear(why=f"{name} is no command; /help lists them, // begins a text with a slash{meant}")
-    command = Command(name=found[0], words=tuple(words))
+    command = Command(name=found, words=tuple(words))
     if words and not ABOUT[command.name][0]:
         return Unclear(why=f"{command.name} takes no words")
     if command.name is Slash.MODE and words and (len(words) > 1 or words[0] not in MODES):
@@ -92,6 +92,16 @@ def meaning(line: str) -> SlashWords | Command | Unclear | None:
     if command.name is Slash.SESSION and len(words) > 1:
         return Unclear(why="/session takes one id")
     return command
+
+
+def named_slash(name: str) -> Slash | None:
+    """The command of this name, or the only one that begins so."""
+    found = [slash for slash in Slash if slash == name] or _begun(name)
+    return found[0] if len(found) == 1 else None
+
+
+def _begun(name: str) -> list[Slash]:
+    return [slash for slash in Slash if slash.startswith(name) and len(name) > 1]
 
 
 def help_lines() -> list[str]:

@@ -10,18 +10,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from ordain.cli.commands_approvals import approvals, grants
-from ordain.cli.commands_cards import cards
-from ordain.cli.commands_config import config
-from ordain.cli.commands_library import docs, memory
-from ordain.cli.commands_models import local, models
-from ordain.cli.commands_seats import seats
-from ordain.cli.commands_store import store
-from ordain.cli.commands_token import token
-from ordain.cli.commands_verbs import verbs
-from ordain.cli.commands_wording import wording as phrases
-from ordain.cli.commands_workflows import workflows
 from ordain.cli.exit_codes import USAGE
+from ordain.cli.groups import add_groups
 from ordain.cli.options import (
     ANEW,
     DEFAULTS,
@@ -52,20 +42,7 @@ runs = App(name="runs", help="Look at runs and operate them.")
 sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
 tree.command(sessions)
-tree.command(verbs)
-tree.command(workflows)
-tree.command(cards)
-tree.command(seats)
-tree.command(approvals)
-tree.command(grants)
-tree.command(phrases)
-tree.command(models)
-tree.command(local)
-tree.command(token)
-tree.command(store)
-tree.command(config)
-tree.command(memory)
-tree.command(docs)
+add_groups(tree)
 
 
 def app(arguments: list[str]) -> Any:

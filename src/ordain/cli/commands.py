@@ -15,11 +15,13 @@ from ordain.cli.groups import add_groups
 from ordain.cli.options import (
     ANEW,
     DEFAULTS,
+    HERE,
     NO_JUDGING,
     ONE_RUN,
     CommonOptions,
     Everything,
     Judging,
+    RemoteServer,
     Talking,
     VerboseOption,
     WhyOption,
@@ -90,14 +92,15 @@ def plan(
 def chat(
     *message: Annotated[str, Parameter(help="One message; without it they are typed, or piped in, one a line.")],
     talking: Talking = ANEW,
+    elsewhere: RemoteServer = HERE,
     verbose: VerboseOption = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Talk: on the server that holds the data folder, else in this process. Exit code 1: an answer was not ok, or a question stays open."""
+    """Talk: on the server that holds the data folder, else in this process; or with --url elsewhere. Exit code 1: an answer was not ok, or a question stays open."""
     from ordain.cli.chat import ChatAsked  # lazy: HTTP and everything behind it
     from ordain.cli.chat import chat as talk
 
-    return talk(options.data_dir, ChatAsked(words=message, to=talking, whole=verbose, as_json=options.as_json))
+    return talk(options.data_dir, ChatAsked(words=message, to=talking, at=elsewhere, whole=verbose, as_json=options.as_json))
 
 
 @tree.command(name="call")

@@ -57,6 +57,20 @@ ANEW = Talking()
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class RemoteServer:
+    """A server that holds no folder of this machine; "" is the folder's."""
+
+    url: Annotated[
+        str, Parameter(help="Talk to the server at this address (https://HOST) instead; its token: $ORDAIN_TOKEN or --token-file.")
+    ] = ""
+    token_file: Annotated[Path | None, Parameter(help="The file that holds the token for --url.")] = None
+
+
+HERE = RemoteServer()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Everything:
     """Whether all is replayed, by how many processes (None: as many as there are cores), and the ledger's ``head`` that was kept elsewhere (None: none is compared)."""
 

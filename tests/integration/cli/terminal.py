@@ -201,8 +201,8 @@ class Terminal:
 
 
 @contextmanager
-def chatting(home: Path, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
-    """``ordain chat`` in a terminal, over a data folder of its own."""
+def chatting(home: Path | None, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
+    """``ordain chat`` in a terminal, over a data folder of its own, or what the arguments say."""
     terminal = Terminal(
         ("chat", *(() if home is None else ("--data-dir", str(home))), *arguments),
         {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment},

@@ -14,10 +14,13 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from ordain.contracts.access import parse_rate
 from ordain.contracts.council import CouncilPolicy
+from ordain.contracts.model_keys import keys_at
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, ModelProfile
@@ -92,8 +95,16 @@ def _checked(model: type[M], tree: Any, name: str) -> M:
     try:
         return model.model_validate(tree, strict=False)
     except ValidationError as error:
-        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()[:5])
+        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {_wrong(model, e)}" for e in error.errors()[:5])
         raise ConfigurationError(f"{name}: {places}") from None
+
+
+def _wrong(model: type[BaseModel], error: ErrorDetails) -> str:
+    """What is wrong at a place; of a key that nobody knows, which was probably meant."""
+    if error["type"] != "extra_forbidden":
+        return error["msg"]
+    *above, key = error["loc"]
+    return f"there is no such key{did_you_mean(str(key), keys_at(model, above))}"
 
 
 def _toml(text: str, name: str) -> dict[str, Any]:

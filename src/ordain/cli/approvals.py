@@ -18,6 +18,7 @@ from ordain.cli.connection import Connection, connect, connect_current
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
+from ordain.cli.short_ids import APPROVAL, GRANT, IdKind
 from ordain.contracts.access import parse_lifetime_s
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import ConfigurationError
@@ -64,6 +65,11 @@ class Desk:
         headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
         content = None if body is None else json.dumps(body).encode()
         return await self.connection.ask(method, path, content=content, headers=headers, **options)
+
+    async def whole_id(self, kind: IdKind, given: str) -> str:
+        """The id that was meant; raises as ``Connection.whole_id``."""
+        headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
+        return await self.connection.whole_id(kind, given, headers)
 
     async def approval(self, approval: str) -> dict[str, Any]:
         """One approval."""
@@ -113,17 +119,28 @@ def print_approvals(data_dir: Path | None, workspace: str, asked: dict[str, Any]
 
 def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_json: bool) -> int:
     """One approval; of one that is open, how to decide it."""
-    found = _looking(data_dir, workspace, lambda desk: desk.approval(approval))
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        return await desk.approval(await desk.whole_id(APPROVAL, approval))
+
+    found = _looking(data_dir, workspace, work)
     if as_json:
         print_json(found)
         return OK
     _print_lines(found)
     if found["state"] == "open" and not found["changed"]:
-        place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
-        place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
-        show(f"\nordain approvals approve {found['approval_id']} --digest {found['digest']}{place}")
-        show(f"ordain approvals deny {found['approval_id']}{place}")
+        show("\n" + "\n".join(how_to_decide(found, data_dir, workspace)))
     return OK
+
+
+def how_to_decide(found: dict[str, Any], data_dir: Path | None, workspace: str) -> Sequence[str]:
+    """The commands that decide an open approval, exactly as it was shown."""
+    place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
+    place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    return (
+        f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}",
+        f"ordain approvals deny {found['approval_id']}{place}",
+    )
 
 
 def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_json: bool) -> int:
@@ -138,14 +155,14 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
         raise ConfigurationError("say what you looked at: --digest, as `ordain approvals show` tells it", code="usage")
 
     async def work(desk: Desk) -> dict[str, Any] | None:
-        digest = word.digest
+        digest, approval = word.digest, await desk.whole_id(APPROVAL, word.approval)
         if digest is None:
-            found = await desk.approval(word.approval)
+            found = await desk.approval(approval)
             if word.approve and found["state"] == "open" and not await asyncio.to_thread(_agreed, found):
                 return None
             digest = found["digest"]
         body = {"digest": digest, "why": word.why, **({} if grant is None else {"grant": grant})}
-        return await _settled(desk, await desk.ask("POST", approval_path(word.approval, "approve" if word.approve else "deny"), body))
+        return await _settled(desk, await desk.ask("POST", approval_path(approval, "approve" if word.approve else "deny"), body))
 
     return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
 
@@ -165,7 +182,8 @@ def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *,
         raise ConfigurationError("arguments are written as a JSON object", code="usage")
 
     async def work(desk: Desk) -> dict[str, Any]:
-        return await _settled(desk, await desk.ask("POST", approval_path(approval, "resubmit"), {"args": given}))
+        path = approval_path(await desk.whole_id(APPROVAL, approval), "resubmit")
+        return await _settled(desk, await desk.ask("POST", path, {"args": given}))
 
     return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
 
@@ -274,7 +292,12 @@ def give_grant(data_dir: Path | None, workspace: str, words: GrantWords, *, as_j
 
 def revoke_grant(data_dir: Path | None, workspace: str, grant: str, why: str, *, as_json: bool) -> int:
     """Take a grant back."""
-    done = _doing(data_dir, workspace, lambda desk: desk.ask("POST", f"/grants/{quote(grant, safe='')}/revoke", {"why": why}))
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        whole = await desk.whole_id(GRANT, grant)
+        return await desk.ask("POST", f"/grants/{quote(whole, safe='')}/revoke", {"why": why})
+
+    done = _doing(data_dir, workspace, work)
     return _print_grant("revoked", done, as_json=as_json)
 
 

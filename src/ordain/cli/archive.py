@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from ordain.cli.short_ids import RUN, whole_id
 from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
@@ -129,15 +131,21 @@ class Archive:
             return PolicyDiff(run=run, flow=flow, verdict=JournalCorrupt.code)
 
     async def tree(self, run: str) -> Sequence[str]:
-        """The run and everything that descends from it, oldest first.
+        """The run, by its id as people type it, and everything that descends from it, oldest first.
 
         Raises:
             NotFound: no such run.
+            InvalidRequest: what was typed is part of several ids.
         """
+        run = await whole_id(RUN, run, self._listed)
         found = await self.runtime.search.tree(run)
         if not found:
             raise NotFound(f"there is no run {run}", code="run_not_found")
         return found
+
+    async def _listed(self, asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        rows = await self.runtime.runs(roots_only="all" not in asked, limit=asked["limit"], named=asked.get("named", ""))
+        return [{"run_id": row.id, "flow": row.flow, "status": row.status} for row in rows]
 
     async def runs(self, *, roots_only: bool = False, since: int | None = None, until: int | None = None) -> Sequence[str]:
         """Every run, or every run without a parent, oldest first; of those that began at ``since`` or later and before ``until``, in microseconds since 1970."""

@@ -6,21 +6,21 @@ import asyncio
 import logging
 import os
 import sys
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
-from ordain.cli.chat_terminal import TerminalChat
-from ordain.cli.connection import connect_served
+from ordain.cli.connection import Connection, connect_served
 from ordain.cli.messenger import Addressed, Messenger, new_session
-from ordain.cli.options import ANEW, Talking
+from ordain.cli.options import ANEW, HERE, RemoteServer, Talking
 from ordain.cli.person import person
 from ordain.cli.places import home_of
-from ordain.cli.screen import Screen, is_terminal, wants_colour
+from ordain.cli.screen import is_terminal, wants_colour
+from ordain.cli.short_ids import LAST
 from ordain.cli.slash import MODES
-from ordain.errors import ConfigurationError, NotFound
-
-LAST = "last"
+from ordain.contracts.nearest import did_you_mean
+from ordain.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class ChatAsked:
 
     words: tuple[str, ...] = ()
     to: Talking = ANEW
+    at: RemoteServer = HERE
     whole: bool = False
     as_json: bool = False
 
@@ -37,13 +38,25 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
     """Hold a conversation; in a terminal until the user leaves, else until every message is answered.
 
     Raises:
-        ConfigurationError: no such mode.
+        ConfigurationError: no such mode, or what is asked for contradicts itself.
         NotFound: the last session is asked for and there is none.
         OrdainError: a message was refused, or the server has gone.
     """
     if asked.to.mode not in MODES:
-        raise ConfigurationError(f"the modes are {', '.join(MODES)}", code="usage")
+        raise ConfigurationError(f"the modes are {', '.join(MODES)}{did_you_mean(asked.to.mode, MODES)}", code="usage")
+    if asked.at.url and data_dir is not None:
+        raise ConfigurationError("--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage")
+    if asked.at.token_file is not None and not asked.at.url:
+        raise ConfigurationError("--token-file holds the token for --url; for a server here: ORDAIN_TOKEN_FILE", code="usage")
     return asyncio.run(_chat(home_of(data_dir), asked))
+
+
+def _connected(home: Path, at: RemoteServer) -> AbstractAsyncContextManager[Connection]:
+    if not at.url:
+        return connect_served(home)
+    from ordain.cli.remote import connect_remote  # lazy: most talk to a folder of their own
+
+    return connect_remote(at)
 
 
 async def _chat(home: Path, asked: ChatAsked) -> int:
@@ -52,7 +65,7 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
         logging.getLogger().addHandler(
             logging.NullHandler()
         )  # the screen is the conversation's; what goes wrong in a turn stands in its reply
-    async with connect_served(home) as connection:
+    async with _connected(home, asked.at) as connection:
         messenger, given = Messenger(connection, asked.to.workspace), asked.to
         to = Addressed(session=await _session(messenger, given.session), user=given.user or person(), mode=given.mode, verbs=given.verb)
         if at_terminal:
@@ -63,21 +76,18 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
 
 
 async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> int:
-    talking = TerminalChat(messenger, Screen(sys.stdout.fileno(), colour=wants_colour()), to, whole=whole)
+    from ordain.cli.chat_terminal import TerminalChat  # lazy: prompt_toolkit, which no message of a command line waits for
+
+    talking = TerminalChat(messenger, to, colour=wants_colour(), whole=whole)
     try:
-        return await talking.run(sys.stdin.fileno())
+        return await talking.run()
     finally:
         goes_on = "; what runs goes on with the next `ordain serve` or `ordain chat`" if messenger.embedded else "; what runs goes on"
         print(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
 
 
 async def _session(messenger: Messenger, named: str | None) -> str:
-    if named != LAST:
-        return named or new_session()
-    found = (await messenger.sessions(1))["sessions"]
-    if not found:
-        raise NotFound("there is no session yet", code="session_not_found")
-    return found[0]["sessionId"]
+    return await messenger.whole_session(named) if named == LAST else named or new_session()
 
 
 def _text(words: tuple[str, ...]) -> str:

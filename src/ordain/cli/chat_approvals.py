@@ -10,8 +10,9 @@ from typing import Any
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.messenger import Messenger
 from ordain.errors import NotFound, Refused
+from ordain.runtime.brief import SHORT_ID
 
-_ID = re.compile(r"[0-9a-f]{32}")
+_ID, _PART = re.compile(r"[0-9a-f]{32}"), re.compile(rf"[0-9a-f]{{{SHORT_ID},31}}")
 HOW = "/approve says yes to exactly this, /deny says no; no message does"
 
 
@@ -45,6 +46,11 @@ class ChatApprovals:
         self._last = found["approval_id"]
         return [*approval_lines(found), HOW]
 
+    async def _named(self, word: str) -> str:
+        """The approval that a word names, whole or by the beginning or end of its id; "" where it is no id."""
+        whole = await self._messenger.whole_approval(word) if _PART.fullmatch(word) else word
+        return whole if _ID.fullmatch(whole) else ""
+
     async def decide(self, session: str, words: Sequence[str], *, approve: bool) -> ChatDecision:
         """Yes or no to the approval that is named, else to the only one that is open in the session, unless another was shown last; what follows its id is why.
 
@@ -55,7 +61,8 @@ class ChatApprovals:
         Raises:
             OrdainError: as the face refuses it.
         """
-        named, why = (words[0], words[1:]) if words and _ID.fullmatch(words[0]) else ("", words)
+        named = await self._named(words[0]) if words else ""
+        why = words[1:] if named else words
         if approve and why and not named:  # a mistyped id, or a no in words, would be a yes to something else
             return ChatDecision(
                 lines=["that names no approval: /approve alone says yes to the one that was shown, /approve ID WHY names one and says why"]

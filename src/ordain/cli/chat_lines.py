@@ -163,7 +163,9 @@ class LineChat:
             case Command(name=Slash.MODE, words=(mode,)):
                 self._to = replace(self._to, mode=mode)
             case Command(name=Slash.VERB, words=words) if words:
-                self._to = replace(self._to, verbs=() if words == ("-",) else words)
+                verbs = () if words == ("-",) else words
+                await self._messenger.check_verbs(verbs)
+                self._to = replace(self._to, verbs=verbs)
             case Command(name=Slash.WHY):
                 self._print_why()
             case Command(name=Slash.APPROVE | Slash.DENY as name, words=words):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -11,13 +10,14 @@ from dataclasses import replace
 from typing import ParamSpec
 
 from ordain.cli.chat_approvals import ChatApprovals
+from ordain.cli.chat_screen import ChatScreen
+from ordain.cli.completions import SlashCompleter
 from ordain.cli.conversation_lines import EMPTY, WITHIN, answer_lines, event_lines, header_lines, live_lines, notice, thread_lines
 from ordain.cli.exit_codes import OK
-from ordain.cli.line_editor import EnteredLine, LineEditor, Order
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
 from ordain.cli.output import people_read
-from ordain.cli.screen import BOLD, CYAN, Screen, ScreenLine, keys_as_typed
-from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
+from ordain.cli.screen import BOLD, CYAN, ScreenLine
+from ordain.cli.slash import MODES, REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import (
@@ -39,6 +39,8 @@ TICK_S = 0.1
 EARLIER = 6
 """Entries of a session that went on before which are shown when it is taken up again."""
 EARLIER_READ = 40
+SESSIONS_OFFERED = 50
+"""The latest sessions, that Tab completes."""
 PROMPT = " > "
 DURABLE = (MessageEvent, QuestionEvent, ApprovalEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
 
@@ -46,13 +48,12 @@ DURABLE = (MessageEvent, QuestionEvent, ApprovalEvent, ReplyEvent, SaidEvent, Su
 class TerminalChat:
     """One conversation at a terminal, until the user leaves."""
 
-    def __init__(self, messenger: Messenger, screen: Screen, to: Addressed, *, whole: bool = False) -> None:
+    def __init__(self, messenger: Messenger, to: Addressed, *, colour: bool, whole: bool = False) -> None:
         """Into the session that ``to`` names, which need not exist yet; headers are ``whole``, or on one line where that says it."""
         self._whole, self._header = whole, ""
-        self._messenger, self._screen, self._to = messenger, screen, to
-        self._talk, self._editor = Talk(), LineEditor()
+        self._messenger, self._to, self._talk = messenger, to, Talk()
         self._approvals = ChatApprovals(messenger)
-        self._said: list[ScreenLine] = []
+        self._screen = ChatScreen(self, SlashCompleter(self._names), colour=colour)
         self._mine: set[str] = set()
         self._since: dict[str, float] = {}
         self._after = 0
@@ -60,30 +61,25 @@ class TerminalChat:
         self._stop_sent = ""
         self._frame = 0
         self._ticking = False
-        self._left = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
 
-    async def run(self, keyboard: int) -> int:
+    async def run(self) -> int:
         """Talk until the user leaves; what runs then goes on."""
         loop = asyncio.get_running_loop()
-        with keys_as_typed(keyboard):
-            self._screen.begin()
-            try:
-                loop.add_reader(keyboard, self._typed, keyboard)
-                for number in (signal.SIGTERM, signal.SIGHUP):
-                    loop.add_signal_handler(number, self._left.set)
-                loop.add_signal_handler(signal.SIGINT, self._interrupt)
-                loop.add_signal_handler(signal.SIGWINCH, self._draw)
-                await self._open(self._to.session)
-                await self._left.wait()
-            finally:
-                loop.remove_reader(keyboard)
-                for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGWINCH):
-                    loop.remove_signal_handler(number)
-                for task in tuple(self._tasks):
-                    task.cancel()
-                self._screen.end()
+        opening = asyncio.ensure_future(self._open(self._to.session))
+        opening.add_done_callback(lambda _: self._screen.leave() if opening.cancelled() or opening.exception() else None)
+        try:
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, self._screen.leave)
+            await self._screen.run()
+            if opening.done():
+                opening.result()
+        finally:
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.remove_signal_handler(number)
+            for task in (opening, *self._tasks):
+                task.cancel()
         return OK
 
     @property
@@ -112,59 +108,56 @@ class TerminalChat:
 
     # --- the screen -----------------------------------------------------------------------------------------------------------------
 
-    def _say(self, *lines: ScreenLine) -> None:
-        self._said += lines
-        self._draw()
-
-    def _draw(self) -> None:
-        columns, rows = self._screen.columns, self._screen.rows
+    def live(self, columns: int, rows: int) -> Sequence[ScreenLine]:
+        """See ``ChatFace``."""
         now, turns = time.monotonic(), self._talk.turns
         seconds = [int(now - self._since.setdefault(turn.run, now)) for turn in turns]
-        live = live_lines(turns, seconds, self._frame, (columns, rows - 3))
-        label = self._label() + PROMPT
-        typed, cursor = self._editor.shown(max(8, columns - len(label)))
-        said, self._said = self._said, []
-        self._screen.draw(said, live, ScreenLine(text=label + typed), len(label) + cursor)
+        return live_lines(turns, seconds, self._frame, (columns, rows))
+
+    def label(self) -> str:
+        """See ``ChatFace``."""
+        return self._label() + PROMPT
 
     def _label(self) -> str:
         verbs = "+".join(self._to.verbs)
         return f"{self._to.mode}:{verbs}"[:30] if verbs else self._to.mode
 
+    def _say(self, *lines: ScreenLine) -> None:
+        self._screen.say(lines)
+
     # --- what is typed --------------------------------------------------------------------------------------------------------------
 
-    def _typed(self, keyboard: int) -> None:
-        try:
-            data = os.read(keyboard, 4096)
-        except OSError:  # the terminal is gone
-            data = b""
-        if not data:
-            self._left.set()
-            return
-        for found in self._editor.feed(data):
-            match found:
-                case EnteredLine(text=text):
-                    self._entered(text)
-                case Order.INTERRUPT:
-                    self._interrupt()
-                case Order.END:
-                    self._left.set()
-                case Order.CLEAR:
-                    self._screen.clear()
-        self._draw()
-
-    def _interrupt(self) -> None:
-        """Ctrl-C: once stops what runs; where nothing runs, or it was asked to stop already, it leaves."""
+    def interrupted(self) -> None:
+        """See ``ChatFace``: once stops what runs; where nothing runs, or it was asked to stop already, it leaves."""
         running = self._talk.running
         if running is None or running.run == self._stop_sent:
-            self._left.set()
+            self._screen.leave()
             return
         self._stop_sent = running.run
         self._send(STOP, running.message_id)
 
-    def _entered(self, line: str) -> None:
-        match meaning(line):
-            case SlashWords(text=text):
-                self._send(text)
+    async def _names(self, command: Slash) -> Sequence[str]:
+        """What may stand behind a command; nothing where nobody can say."""
+        try:
+            match command:
+                case Slash.MODE:
+                    return MODES
+                case Slash.VERB:
+                    return await self._messenger.verb_names()
+                case Slash.SESSION:
+                    return [one["sessionId"] for one in (await self._messenger.sessions(SESSIONS_OFFERED))["sessions"]]
+                case Slash.APPROVE | Slash.DENY:
+                    return [one["approval_id"] for one in (await self._messenger.approvals(self._to.session))["approvals"]]
+                case _:
+                    return ()
+        except OrdainError:
+            return ()
+
+    def entered(self, text: str) -> None:
+        """See ``ChatFace``."""
+        match meaning(text):
+            case SlashWords(text=said):
+                self._send(said)
             case Command() as command:
                 self._command(command)
             case Unclear(why=why):
@@ -206,6 +199,7 @@ class TerminalChat:
         earlier = await self._messenger.transcript(session, EARLIER_READ)
         for at, event in enumerate(earlier):
             self._heard(event, show=at >= len(earlier) - EARLIER)
+        self._screen.remember([event.text for event in earlier if isinstance(event, MessageEvent) and event.user == self._to.user])
         self._request = next((e.text for e in reversed(earlier) if isinstance(e, MessageEvent) and e.attached in REQUESTS), "")
         if earlier:
             self._follow()
@@ -226,8 +220,7 @@ class TerminalChat:
     def _heard(self, event: SessionEvent, *, show: bool) -> None:
         if isinstance(event, SessionErasedEvent):
             self._talk, self._after = Talk(), 0
-            self._said += [notice("this session was erased; what is said from now on begins another under its id"), EMPTY]
-            self._draw()
+            self._say(notice("this session was erased; what is said from now on begins another under its id"), EMPTY)
             return
         several = len(self._talk.turns) > 1
         turn = self._talk.take(event)
@@ -235,12 +228,12 @@ class TerminalChat:
             self._header = event.header
         if isinstance(event, DURABLE) and show:
             mine = event.message_id in self._mine
-            self._said += event_lines(event, turn, self._screen.columns, mine=mine, several=several, whole=self._whole)
+            self._say(*event_lines(event, turn, self._screen.columns, mine=mine, several=several, whole=self._whole))
         if isinstance(event, ApprovalEvent) and show:
             self._spawn(self._exact, event.approval)
         if isinstance(event, DURABLE):
             self._after = event.seq
-            self._draw()
+            self._screen.redraw()
         self._wake()
 
     def _wake(self) -> None:
@@ -252,10 +245,10 @@ class TerminalChat:
     async def _tick(self) -> None:
         while self._talk.running is not None:
             self._frame += 1
-            self._draw()
+            self._screen.redraw()
             await asyncio.sleep(TICK_S)
         self._ticking = False
-        self._draw()
+        self._screen.redraw()
 
     # --- commands -------------------------------------------------------------------------------------------------------------------
 
@@ -277,7 +270,7 @@ class TerminalChat:
                 self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
                 self._say(notice(f"mode {self._to.mode}"))
             case Slash.VERB:
-                self._verbs(command.words)
+                self._spawn(self._verbs, command.words)
             case Slash.SESSION if command.words:
                 self._spawn(self._open, command.words[0])
             case Slash.SESSION:
@@ -287,7 +280,7 @@ class TerminalChat:
             case Slash.HELP:
                 self._say(*(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
             case Slash.QUIT:
-                self._left.set()
+                self._screen.leave()
 
     def _why(self) -> None:
         told = header_lines(people_read(self._header, whole=True)) if self._header else [notice("there is no reply yet to ask after")]
@@ -299,9 +292,11 @@ class TerminalChat:
         else:
             self._say(notice("there is no request to send again"))
 
-    def _verbs(self, words: Sequence[str]) -> None:
+    async def _verbs(self, words: Sequence[str]) -> None:
         if words:
-            self._to = replace(self._to, verbs=() if tuple(words) == ("-",) else tuple(words))
+            verbs = () if tuple(words) == ("-",) else tuple(words)
+            await self._messenger.check_verbs(verbs)
+            self._to = replace(self._to, verbs=verbs)
         named = ", ".join(self._to.verbs)
         self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
 

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from ordain.cli.commands_approvals import approvals, grants
-from ordain.cli.commands_cards import cards
-from ordain.cli.commands_config import config
-from ordain.cli.commands_library import docs, memory
-from ordain.cli.commands_models import local, models
-from ordain.cli.commands_seats import seats
-from ordain.cli.commands_store import store
-from ordain.cli.commands_token import token
-from ordain.cli.commands_verbs import verbs
-from ordain.cli.commands_wording import wording as phrases
-from ordain.cli.commands_workflows import workflows
 from ordain.cli.exit_codes import USAGE
+from ordain.cli.groups import add_groups
 from ordain.cli.options import (
     ANEW,
     DEFAULTS,
+    HERE,
     NO_JUDGING,
     ONE_RUN,
     CommonOptions,
     Everything,
     Judging,
+    RemoteServer,
     Talking,
     VerboseOption,
     WhyOption,
     WorkspaceOption,
+    behind_command,
 )
 
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now, 4 done but for runs that cannot be read."
@@ -50,29 +44,21 @@ runs = App(name="runs", help="Look at runs and operate them.")
 sessions = App(name="sessions", help="Look at conversations and erase them.")
 tree.command(runs)
 tree.command(sessions)
-tree.command(verbs)
-tree.command(workflows)
-tree.command(cards)
-tree.command(seats)
-tree.command(approvals)
-tree.command(grants)
-tree.command(phrases)
-tree.command(models)
-tree.command(local)
-tree.command(token)
-tree.command(store)
-tree.command(config)
-tree.command(memory)
-tree.command(docs)
+add_groups(tree)
 
 
 def app(arguments: list[str]) -> Any:
     """Parse and run; a wrong argument is one line and exit code 2."""
     try:
-        return tree(arguments, exit_on_error=False, print_error=False)
+        return tree(behind_command(arguments, _commands), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         print(f"ordain: {' '.join(str(error).split())} Try: ordain --help [usage]", file=sys.stderr)
         return USAGE
+
+
+def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    names, _, rest = tree.parse_commands(arguments)
+    return names, rest
 
 
 @tree.command
@@ -106,14 +92,36 @@ def plan(
 def chat(
     *message: Annotated[str, Parameter(help="One message; without it they are typed, or piped in, one a line.")],
     talking: Talking = ANEW,
+    elsewhere: RemoteServer = HERE,
     verbose: VerboseOption = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
-    """Talk: on the server that holds the data folder, else in this process. Exit code 1: an answer was not ok, or a question stays open."""
+    """Talk: on the server that holds the data folder, else in this process; or with --url elsewhere. Exit code 1: an answer was not ok, or a question stays open."""
     from ordain.cli.chat import ChatAsked  # lazy: HTTP and everything behind it
     from ordain.cli.chat import chat as talk
 
-    return talk(options.data_dir, ChatAsked(words=message, to=talking, whole=verbose, as_json=options.as_json))
+    return talk(options.data_dir, ChatAsked(words=message, to=talking, at=elsewhere, whole=verbose, as_json=options.as_json))
+
+
+@tree.command(name="call")
+def call_verb(
+    verb: str,
+    /,
+    *arguments: Annotated[
+        str, Parameter(help="key=value: a text, a number or JSON, as the verb's input says; a list has commas. key.part=value.")
+    ],
+    given: Annotated[
+        str | None, Parameter(name="--input", allow_leading_hyphen=True, help="Arguments as a JSON object; key=value goes over them.")
+    ] = None,
+    verbose: VerboseOption = False,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Call one verb, as a run: on the server that holds the data folder, else in this process. Exit code 1: it failed, or waits for a yes."""
+    from ordain.cli.call import AskedCall, call  # lazy: HTTP and everything behind it
+
+    asked = AskedCall(verb=verb, words=arguments, given=given, workspace=workspace, whole=verbose, as_json=options.as_json)
+    return call(options.data_dir, asked)
 
 
 @tree.command

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions, WorkspaceOption
 
-approvals = App(name="approvals", help="What waits for somebody's yes: look at it, and decide.")
-grants = App(name="grants", help="What somebody has said yes to beforehand: list, give and revoke.")
+approvals = group("approvals")
+grants = group("grants")
 WhyGiven = Annotated[str, Parameter(name="--why", help="The reason.")]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-cards = App(name="cards", help="The agents that work may be handed to: list, check and begin their cards.")
+cards = group("cards")
 
 
 @cards.command(name="list")

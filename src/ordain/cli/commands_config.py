@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import BY_KEYS, DEFAULTS, IN_DEFAULT, LATEST, CommonOptions, RecordOptions, RecordPage, RecordPlace, WorkspaceOption
 
-config = App(name="config", help="Versioned records: pinned profiles, and what pins sessions, workspaces and everybody to them.")
+config = group("config")
 
 TypeArgument = Annotated[str, Parameter(help="profile, or policy for a pin.")]
 IdArgument = Annotated[

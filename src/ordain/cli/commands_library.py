@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions, WorkspaceOption
 
-memory = App(name="memory", help="What is remembered: add, find and forget notes.")
-docs = App(name="docs", help="Documents to search: text, Markdown, HTML and PDF.")
+memory = group("memory")
+docs = group("docs")
 User = Annotated[str | None, Parameter(help="On whose behalf; else the system's user.")]
 BeforeOption = Annotated[int | None, Parameter(help="The page after this one, as the last one says.")]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions, Setup, WorkspaceOption
 
-local = App(name="local", help="The model that runs on this machine.")
-models = App(name="models", help="The models behind the lanes: look at them, try them, set them up, and what they cost.")
+local = group("local")
+models = group("models")
 
 NOTHING_GIVEN = Setup()
 

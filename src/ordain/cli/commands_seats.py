@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-seats = App(name="seats", help="Who speaks in a council: list and check its seats.")
+seats = group("seats")
 
 
 @seats.command(name="list")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from cyclopts import App
-
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-store = App(name="store", help="The data folder's own database.")
+store = group("store")
 
 
 @store.command(name="compact")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-token = App(name="token", help="Bearer tokens: who may use a server, for what, how often.")
+token = group("token")
 
 
 @token.command(name="create")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-verbs = App(name="verbs", help="What can be called: list, write, check and try it.")
+verbs = group("verbs")
 
 DeclaredEffect = Literal["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
 Input = Annotated[str | None, Parameter(name="--input", allow_leading_hyphen=True, help="Arguments as JSON, instead of the example's.")]

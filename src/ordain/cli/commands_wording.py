@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-wording = App(name="wording", help="The phrases that messages are read with: list, try and check them.")
+wording = group("wording")
 
 
 @wording.command(name="list")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
+from ordain.cli.groups import group
 from ordain.cli.options import DEFAULTS, CommonOptions
 
-workflows = App(name="workflows", help="The workflow templates that a message may name: list and check them.")
+workflows = group("workflows")
 
 
 @workflows.command(name="list")

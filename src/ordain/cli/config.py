@@ -20,6 +20,7 @@ from ordain.cli.options import RecordOptions, RecordPage, RecordPlace
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.pinned import CONFIG_BYTES, EVERYWHERE, PinScope, ResourceType, contract_of, pin_id
 from ordain.engines.clock import SystemClock
 from ordain.errors import Conflict, InvalidRequest, NotFound, OrdainError, Refused
@@ -194,7 +195,8 @@ def _contract(resource: str) -> Any:
         return contract_of(ResourceType(resource))
     except ValueError:
         raise InvalidRequest(
-            f"there is no resource type {resource[:40]!a}: it is one of {', '.join(ResourceType)}", code="unknown_resource"
+            f"there is no resource type {resource[:40]!a}: it is one of {', '.join(ResourceType)}{did_you_mean(resource, ResourceType)}",
+            code="unknown_resource",
         ) from None
 
 

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from ordain.contracts.conversation import Camel
+from ordain.contracts.nearest import did_you_mean
 from ordain.errors import InvalidRequest
 
 SHOWN = 60
@@ -68,7 +69,7 @@ def _field(contract: type[Camel], key: str, whole: str) -> tuple[str, FieldInfo]
     name = to_camel(key.replace("-", "_")) if "-" in key else key
     known = {field.alias or to_camel(one): field for one, field in contract.model_fields.items()}
     if name not in known:
-        raise _unknown(whole, f"it is one of {', '.join(known)}")
+        raise _unknown(whole, f"it is one of {', '.join(known)}{did_you_mean(name, known)}")
     return name, known[name]
 
 

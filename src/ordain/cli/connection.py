@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import httpx2
 
 from ordain.cli.places import ServerNote, read_note
 from ordain.cli.proven import ProvenTransport
+from ordain.cli.short_ids import IdKind, whole_id
 from ordain.contracts.access import COMMAND, parse_token
 from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
 from ordain.owned_files import check_owned
@@ -51,6 +52,18 @@ class Connection:
         if response.is_success:
             return response.json()
         raise refusal(response)
+
+    async def whole_id(self, kind: IdKind, given: str, headers: Mapping[str, str] | None = None) -> str:
+        """The id that was meant by what was typed.
+
+        Raises: as ``short_ids.whole_id`` and ``ask``.
+        """
+
+        async def listed(params: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+            page = await self.ask("GET", kind.path, headers=headers, params=dict(params))
+            return page[kind.path.removeprefix("/")]
+
+        return await whole_id(kind, given, listed)
 
     async def told(self, path: str, progress: Callable[[dict[str, Any]], None], **options: Any) -> Any:
         """One posting that tells how far it is: the last line of its answer, the others go to ``progress``.
@@ -214,22 +227,30 @@ def _as_user(key: str) -> dict[str, str]:
     return {} if own_token() or not key else {"Authorization": f"Bearer {key}"}
 
 
-def own_token() -> str:
-    """The token that the environment gives this command, itself or in a file; "" where it gives none.
+def own_token(file: Path | None = None) -> str:
+    """The token that this command is given: in ``file``, else by the environment, itself or in a file; "" where nobody gives one.
 
     Raises:
         ConfigurationError: it cannot be read, or is none.
     """
-    token, file = os.environ.get("ORDAIN_TOKEN", "").strip(), os.environ.get("ORDAIN_TOKEN_FILE")
-    named = "ORDAIN_TOKEN"
-    if not token and file:
-        named = "ORDAIN_TOKEN_FILE"
-        try:
-            check_owned(Path(file).expanduser())
-            token = Path(file).expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"cannot read the file that {named} names: {type(error).__name__}") from None
-    if (token or file) and parse_token(token) is None:
+    token, named = os.environ.get("ORDAIN_TOKEN", "").strip(), os.environ.get("ORDAIN_TOKEN_FILE")
+    if file is not None:
+        return _good(_read(file, "--token-file"), "--token-file")
+    if not token and named:
+        return _good(_read(Path(named), "ORDAIN_TOKEN_FILE"), "ORDAIN_TOKEN_FILE")
+    return _good(token, "ORDAIN_TOKEN") if token else ""
+
+
+def _read(file: Path, named: str) -> str:
+    try:
+        check_owned(file.expanduser())
+        return file.expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot read the file that {named} names: {type(error).__name__}") from None
+
+
+def _good(token: str, named: str) -> str:
+    if parse_token(token) is None:
         raise ConfigurationError(f"{named} holds no token: mistyped, cut or of another kind")
     return token
 

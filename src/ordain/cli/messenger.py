@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,7 @@ import httpx2
 import msgspec
 
 from ordain.cli.connection import Connection, refusal
+from ordain.cli.short_ids import APPROVAL, LAST, SESSION
 from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
 from ordain.errors import NotFound, Transient
@@ -141,6 +142,22 @@ class Messenger:
         """
         return await self._asked("GET", session_path(session))
 
+    async def whole_session(self, given: str) -> str:
+        """The id of the session that was meant. One that somebody chose may be a part of others, so it is looked for as it is first.
+
+        Raises:
+            InvalidRequest: it is part of several (``ambiguous_id``).
+        """
+        if given != LAST:
+            with suppress(NotFound):
+                await self.session(given)
+                return given
+        return await self._connection.whole_id(SESSION, given, self._headers)
+
+    async def whole_approval(self, given: str) -> str:
+        """The same of an approval."""
+        return await self._connection.whole_id(APPROVAL, given, {**self._headers, **self._user})
+
     async def sessions(self, limit: int, before: str | None = None) -> dict[str, Any]:
         """Sessions, the most recently used first."""
         asked = {"limit": limit} if before is None else {"limit": limit, "before": before}
@@ -160,6 +177,20 @@ class Messenger:
         content = json.dumps({"digest": digest, "why": why}).encode()
         done: dict[str, Any] = await self._connection.ask("POST", path, content=content, headers={**self._headers, **self._user})
         return done
+
+    async def check_verbs(self, verbs: Sequence[str]) -> None:
+        """Whether there are such verbs, before a message names them.
+
+        Raises:
+            NotFound: there is none of that id; the message says which was probably meant.
+        """
+        for verb in verbs:
+            await self._asked("GET", f"/verbs/{quote(verb, safe='')}")
+
+    async def verb_names(self) -> Sequence[str]:
+        """The verbs that can be called."""
+        found: dict[str, Any] = await self._asked("GET", "/verbs")
+        return [verb["verb_id"] for verb in found["verbs"] if verb["active"]]
 
     async def erase(self, session: str, why: str) -> dict[str, Any]:
         """Destroy a session's content."""

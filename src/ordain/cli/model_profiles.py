@@ -12,6 +12,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
+from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, NotFound
 from ordain.models.providers import build_models
@@ -152,7 +153,7 @@ async def try_profiles(settings: Settings, names: Sequence[str]) -> list[Verdict
     """
     for name in names:
         if name not in settings.profiles:
-            raise NotFound(f"there is no model profile {name[:100]}", code="unknown_profile")
+            raise NotFound(no_such("model profile", name, settings.profiles), code="unknown_profile")
     return list(await asyncio.gather(*(_tried(settings, name) for name in dict.fromkeys(names))))
 
 

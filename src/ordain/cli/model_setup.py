@@ -30,6 +30,7 @@ from ordain.cli.profile_files import (
     put_profile,
     shipped_policy,
 )
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
@@ -94,7 +95,9 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
     with changing(home) as files:
         if name not in defined(home):
             where = "it comes from elsewhere: see ordain models list" if name in settings.profiles else "see ordain models list"
-            raise NotFound(f"there is no profile {name[:100]} in {files.config}; {where}", code="unknown_profile")
+            raise NotFound(
+                f"there is no profile {name[:100]} in {files.config}; {where}{did_you_mean(name, defined(home))}", code="unknown_profile"
+            )
         naming = [str(lane) for lane, names in _written_lanes(files).items() if name in names]
         if naming:
             raise Conflict(f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first", code="in_use")
@@ -111,7 +114,9 @@ def _fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
     if setup.provider is None or setup.model is None:
         raise ConfigurationError("--provider and --model are needed; on a terminal they are asked for", code="missing_option")
     if setup.provider not in PROVIDERS:
-        raise ConfigurationError(f"--provider is one of {', '.join(PROVIDERS)}", code="unknown_provider")
+        raise ConfigurationError(
+            f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(setup.provider, PROVIDERS)}", code="unknown_provider"
+        )
     if setup.key_env is not None:
         _check_variable(setup.key_env)
     key_env = setup.key_env
@@ -210,7 +215,9 @@ def _is_openai(base_url: str | None) -> bool:
 def _lanes(given: tuple[str, ...]) -> list[Lane]:
     known = {str(lane): lane for lane in Lane}
     if unknown := [name for name in given if name not in known]:
-        raise ConfigurationError(f"there is no lane {unknown[0][:100]}; lanes are {', '.join(known)}", code="unknown_lane")
+        raise ConfigurationError(
+            f"there is no lane {unknown[0][:100]}; lanes are {', '.join(known)}{did_you_mean(unknown[0], known)}", code="unknown_lane"
+        )
     return [known[name] for name in dict.fromkeys(given)]
 
 

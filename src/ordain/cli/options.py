@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -19,6 +20,21 @@ class CommonOptions:
 
 
 DEFAULTS = CommonOptions()
+_COMMON = {"--data-dir": True, "--json": False}
+"""What stands for them on the line, and whether a value follows."""
+
+
+def behind_command(arguments: Sequence[str], commands: Callable[[Sequence[str]], tuple[Sequence[str], Sequence[str]]]) -> list[str]:
+    """What every command takes may stand before its name, too: the same line with that behind the name. ``commands`` parts a line into its command's names and the rest."""
+    moved = list[str]()
+    names, rest = commands(arguments)
+    while rest and (option := rest[0].partition("="))[0] in _COMMON:
+        taken = 2 if _COMMON[option[0]] and not option[1] else 1
+        moved += rest[:taken]
+        names, rest = commands([*names, *rest[taken:]])
+    return [*names, *moved, *rest] if names else [*rest, *moved] if rest else []
+
+
 WorkspaceOption = Annotated[str, Parameter(help="The workspace.")]
 VerboseOption = Annotated[bool, Parameter(name="--verbose", negative=(), help="Show every header whole, not on one line.")]
 WhyOption = Annotated[str, Parameter(name="--why", help="The reason; it is kept in the run's journal.")]
@@ -37,6 +53,20 @@ class Talking:
 
 
 ANEW = Talking()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RemoteServer:
+    """A server that holds no folder of this machine; "" is the folder's."""
+
+    url: Annotated[
+        str, Parameter(help="Talk to the server at this address (https://HOST) instead; its token: $ORDAIN_TOKEN or --token-file.")
+    ] = ""
+    token_file: Annotated[Path | None, Parameter(help="The file that holds the token for --url.")] = None
+
+
+HERE = RemoteServer()
 
 
 @Parameter(name="*")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ordain.cli.columns import UNBROKEN, wrapped
+from ordain.cli.columns import UNBROKEN, clipped, wrapped
 from ordain.contracts.legible_text import legible_json, pieces
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
@@ -85,12 +85,27 @@ def terminal_columns() -> int:
     return max(COLUMNS_MIN, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else UNBROKEN
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Columns as wide as their widest cell; each cell on one line."""
-    cells = [list(headings), *(["" if cell is None else cell_text(str(cell)) for cell in row] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
-    for row in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, fits: bool = False) -> None:
+    """Columns as wide as their widest cell; each cell on one line. ``fits``: a line is cut to its terminal, for a last column of words."""
+    for line in _table_lines([headings, *rows]):
+        print(clipped(line, terminal_columns()) if fits else line)
+
+
+def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[object]]]) -> None:
+    """The same, fitting, with the rows of each group below its name."""
+    first, *lines = _table_lines([headings, *(row for rows in groups.values() for row in rows)])
+    print(clipped(f"  {first}", terminal_columns()))
+    rest = iter(lines)
+    for name, rows in groups.items():
+        print(cell_text(name))
+        for _ in rows:
+            print(clipped(f"  {next(rest)}", terminal_columns()))
+
+
+def _table_lines(rows: Sequence[Sequence[object]]) -> list[str]:
+    cells = [["" if cell is None else cell_text(str(cell)) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 def cell_text(text: str) -> str:

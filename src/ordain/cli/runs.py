@@ -13,6 +13,7 @@ from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign, show_header
 from ordain.cli.places import home_of
+from ordain.cli.short_ids import RUN
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -48,8 +49,11 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
     if as_json:
         print_json(found)
         return OK
-    rows = [(run["run_id"], run["flow"], run["status"], run["reason"], run["records"], moment(run["created_at"])) for run in found["runs"]]
-    print_table(("run", "flow", "status", "reason", "records", "created (UTC)"), rows)
+    rows = [
+        (run["run_id"], run["flow"], run["status"], run["reason"], moment(run["created_at"]), run["principal"], run["words"])
+        for run in found["runs"]
+    ]
+    print_table(("run", "flow", "status", "reason", "created (UTC)", "by", "first words"), rows, fits=True)
     if found["next"]:
         show(f"more: --before {found['next']}")
     return OK
@@ -62,9 +66,7 @@ def address(run: str, *more: str) -> str:
 
 def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:
     """One run, or its whole journal."""
-    place = address(run, "journal") if journal else address(run)
-    found = asyncio.run(_ask(data_dir, "GET", place, drive=False, params={"debug": "true"} if journal else {}))
-    below: dict[str, Any] = {} if journal else asyncio.run(_ask(data_dir, "GET", address(run, "tree"), drive=False))
+    found, below = asyncio.run(_look_at(data_dir, run, journal=journal))
     if as_json and not journal:
         print_json({**found, "below": below["runs"]})
     elif as_json:
@@ -78,6 +80,15 @@ def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) 
     else:
         _print_run(found, below)
     return OK
+
+
+async def _look_at(data_dir: Path | None, given: str, *, journal: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A run or its journal, and what is below it where that is shown."""
+    async with connect(home_of(data_dir), drive=False) as connection:
+        run = await connection.whole_id(RUN, given)
+        if journal:
+            return await connection.ask("GET", address(run, "journal"), params={"debug": "true"}), {}
+        return await connection.ask("GET", address(run)), await connection.ask("GET", address(run, "tree"))
 
 
 def _print_run(found: dict[str, Any], below: dict[str, Any]) -> None:
@@ -124,7 +135,7 @@ def _show_response(response: Any) -> None:
 
 def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], *, as_json: bool) -> int:
     """Do one thing to a run; without a server the run is driven here until it rests or waits."""
-    done = asyncio.run(_operate(data_dir, run, action, body))
+    run, done = asyncio.run(_operate(data_dir, run, action, body))
     if as_json:
         print_json(done)
     else:
@@ -132,12 +143,13 @@ def operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any], 
     return OK
 
 
-async def _operate(data_dir: Path | None, run: str, action: str, body: dict[str, Any]) -> dict[str, Any]:
+async def _operate(data_dir: Path | None, given: str, action: str, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     async with connect(home_of(data_dir), drive=True) as connection:
+        run = await connection.whole_id(RUN, given)
         done: dict[str, Any] = await connection.ask("POST", address(run, action), content=json.dumps(body).encode())
         if connection.embedded:
             done["status"] = await _status_after(connection, run)
-        return done
+        return run, done
 
 
 async def _status_after(connection: Connection, run: str) -> str:

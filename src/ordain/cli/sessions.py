@@ -34,10 +34,10 @@ def print_sessions(data_dir: Path | None, workspace: str, limit: int, before: st
         print_json(found)
         return OK
     rows = [
-        (one["sessionId"], one["channel"], one["userId"], one["head"], one["openTurns"], moment(one["lastActivityAt"]))
+        (one["sessionId"], one["channel"], one["userId"], one["head"], one["openTurns"], moment(one["lastActivityAt"]), one["words"])
         for one in found["sessions"]
     ]
-    print_table(("session", "channel", "user", "entries", "open", "last used (UTC)"), rows)
+    print_table(("session", "channel", "user", "entries", "open", "last used (UTC)", "first words"), rows, fits=True)
     if found["next"] is not None:
         show(f"more: --before {found['next']}")
     return OK
@@ -51,13 +51,14 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
     """
 
     async def both(messenger: Messenger) -> tuple[dict[str, Any], list[SessionEvent]]:
-        return await messenger.session(session), list(await messenger.transcript(session, limit))
+        whole = await messenger.whole_session(session)
+        return await messenger.session(whole), list(await messenger.transcript(whole, limit))
 
     found, events = _with(data_dir, workspace, both)
     if as_json:
         print_json({**found, "entries": [msgspec.to_builtins(event) for event in events]})
         return OK
-    show(f"session {session}, {found['head']} entries, {found['openTurns']} open" + (", erased" if found["erased"] else ""))
+    show(f"session {found['sessionId']}, {found['head']} entries, {found['openTurns']} open" + (", erased" if found["erased"] else ""))
     for line in thread_lines(found):
         show(line.text)
     for event in events:
@@ -70,7 +71,12 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
 
 def erase_session(data_dir: Path | None, workspace: str, session: str, why: str, *, as_json: bool) -> int:
     """Destroy a session's content."""
-    done = _with(data_dir, workspace, lambda messenger: messenger.erase(session, why), drive=True)
+
+    async def work(messenger: Messenger) -> tuple[str, dict[str, Any]]:
+        whole = await messenger.whole_session(session)
+        return whole, await messenger.erase(whole, why)
+
+    session, done = _with(data_dir, workspace, work, drive=True)
     if as_json:
         print_json(done)
     else:

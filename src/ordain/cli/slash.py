@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ordain.contracts.nearest import did_you_mean
+
 MODES = ("brain", "agent", "council")
 STOP, STATUS = "stop", "status?"
 """What ``/stop`` and ``/status`` say to the session."""
@@ -78,17 +80,28 @@ def meaning(line: str) -> SlashWords | Command | Unclear | None:
     if not text.startswith("/"):
         return SlashWords(text=text)
     name, *words = text.split()
-    found = [slash for slash in Slash if slash == name] or [slash for slash in Slash if slash.startswith(name) and len(name) > 1]
-    if len(found) != 1:
-        return Unclear(why=f"{name} is no command; /help lists them, // begins a text with a slash")
-    command = Command(name=found[0], words=tuple(words))
+    found = named_slash(name)
+    if found is None:
+        meant = "" if _begun(name) else did_you_mean(name, Slash)
+        return Unclear(why=f"{name} is no command; /help lists them, // begins a text with a slash{meant}")
+    command = Command(name=found, words=tuple(words))
     if words and not ABOUT[command.name][0]:
         return Unclear(why=f"{command.name} takes no words")
     if command.name is Slash.MODE and words and (len(words) > 1 or words[0] not in MODES):
-        return Unclear(why=f"the modes are {', '.join(MODES)}")
+        return Unclear(why=f"the modes are {', '.join(MODES)}{did_you_mean(words[0], MODES)}")
     if command.name is Slash.SESSION and len(words) > 1:
         return Unclear(why="/session takes one id")
     return command
+
+
+def named_slash(name: str) -> Slash | None:
+    """The command of this name, or the only one that begins so."""
+    found = [slash for slash in Slash if slash == name] or _begun(name)
+    return found[0] if len(found) == 1 else None
+
+
+def _begun(name: str) -> list[Slash]:
+    return [slash for slash in Slash if slash.startswith(name) and len(name) > 1]
 
 
 def help_lines() -> list[str]:

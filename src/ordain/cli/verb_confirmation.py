@@ -11,6 +11,7 @@ from ordain.cli.exit_codes import OK
 from ordain.cli.output import print_json, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
+from ordain.contracts.nearest import no_such
 from ordain.errors import CallerError, NotFound
 from ordain.settings import load_settings
 from ordain.verbs.confirmed import FILE, Confirmation, read_confirmed, write_confirmed
@@ -33,7 +34,7 @@ def confirm(data_dir: Path | None, names: Sequence[str], *, every: bool, as_json
     registry, _ = build_verbs(settings, own_verbs(settings))
     asked = registry.unconfirmed if every else tuple(dict.fromkeys(names))
     if unknown := [name for name in asked if name not in registry.specs]:
-        raise NotFound(f"there is no verb {unknown[0][:128]}", code="unknown_verb")
+        raise NotFound(no_such("verb", unknown[0], registry.specs), code="unknown_verb")
     open_ones = [name for name in asked if name in registry.unconfirmed]
     by, at = f"local:{person()}"[:100], datetime.now(UTC).isoformat(timespec="seconds")
     confirmed |= {name: Confirmation(digest=registry.declarations[name], by=by, at=at) for name in open_ones}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 from ordain.app import shipped_kinds
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
+from ordain.cli.call_arguments import parsed_input
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import why_raised
+from ordain.contracts.nearest import no_such
 from ordain.contracts.risk import risk_of
 from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
-from ordain.errors import ConfigurationError, InvalidRequest, NotFound
+from ordain.errors import ConfigurationError, NotFound
 from ordain.runtime.rehearsal import Rehearsed, rehearse_verb
 from ordain.settings import load_settings
 from ordain.verbs.functions import VerbError
@@ -34,7 +35,7 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
     registry, _ = build_verbs(settings, own_verbs(settings))
     catalog = build_catalog(settings, registry, shipped_kinds())
     if name not in catalog.verbs:
-        raise NotFound(f"there is no verb {name[:128]}", code="unknown_verb")
+        raise NotFound(no_such("verb", name, catalog.verbs), code="unknown_verb")
     spec = catalog.verbs[name].spec
     args = parsed_input(given) if given is not None else dict(spec.example.input) if spec.example else {}
     told = explained(catalog, spec, args, registry.origins.get(name, "the card of that name"))
@@ -43,21 +44,6 @@ def print_explanation(data_dir: Path | None, name: str, given: str | None, *, as
     else:
         _print(told)
     return OK if told["goes_live"] else FAILED
-
-
-def parsed_input(text: str) -> dict[str, Any]:
-    """Arguments as typed.
-
-    Raises:
-        InvalidRequest: no JSON object.
-    """
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"--input is no JSON: {error}", code="malformed_json") from error
-    if not isinstance(value, dict):
-        raise InvalidRequest("--input is a JSON object: the arguments by name", code="invalid_request")
-    return cast("dict[str, Any]", value)
 
 
 def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: str) -> dict[str, Any]:

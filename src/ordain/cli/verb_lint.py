@@ -12,6 +12,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.cards import AGENT_VERB
+from ordain.contracts.nearest import no_such
 from ordain.errors import ConfigurationError, NotFound
 from ordain.settings import Settings, load_settings
 from ordain.verbs.cards.folder import CARDS
@@ -100,7 +101,8 @@ class Linting:
             return found
         if (file := self._own.folder / f"{name.replace('.', '_')}.py").exists():
             return [self._file(file)]
-        raise NotFound(f"there is no verb {name[:128]}", code="unknown_verb")
+        own = [one.name.rpartition(".")[0] for one in self._own.folder.iterdir()] if self._own.folder.is_dir() else []
+        raise NotFound(no_such("verb", name, [*own, *self._shipped.specs]), code="unknown_verb")
 
     def _file(self, path: Path) -> Linted:
         if path.suffix == ".py":

@@ -12,10 +12,11 @@ from typing import Any, cast
 import msgspec
 
 from ordain.app import Extras, Ordain
+from ordain.cli.call_arguments import parsed_input
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show
 from ordain.cli.places import home_of
-from ordain.cli.verb_explanation import parsed_input
+from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.verbs import Example, VerbEffect, VerbSpec
 from ordain.errors import CallerError, ConfigurationError, InvalidRequest, NotFound
@@ -99,7 +100,7 @@ async def _try(settings: Settings, asked: VerbTrial) -> list[Tried]:
         specs = {name: verb.spec for name, verb in ordain.catalog.verbs.items()}
         if missing := [name for name in asked.names if name not in specs]:
             broken = [problem.message for problem in ordain.runtime.reloader.problems] if ordain.runtime.reloader else []
-            raise NotFound("; ".join([f"there is no verb {missing[0][:128]}", *broken]), code="unknown_verb")
+            raise NotFound("; ".join([no_such("verb", missing[0], specs), *broken]), code="unknown_verb")
         own = str(settings.home / "verbs")
         tried: list[Tried] = []
         for name in asked.names or sorted(ordain.registry.specs):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +12,7 @@ from urllib.parse import quote
 from ordain.cli.catalogued import served_or
 from ordain.cli.connection import connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.output import json_text, print_json, print_table, show
+from ordain.cli.output import json_text, print_groups, print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import UNCONFIRMED
 from ordain.errors import Transient
@@ -22,14 +24,22 @@ def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool
     if as_json:
         print_json(found)
         return OK
-    rows = [(verb["verb_id"], verb["kind"], verb["effect"], _state(verb), verb["description"]) for verb in found["verbs"]]
-    print_table(("verb", "kind", "effect", "state", "what it does"), rows)
+    print_groups(("verb", "kind", "effect", "state", "what it does"), _groups(found["verbs"]))
     if pack is not None and (missing := found["packs"][pack]["missing"]):
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
     if unconfirmed := [verb["verb_id"] for verb in found["verbs"] if not verb["confirmed"]]:
         show(f"unconfirmed: {', '.join(unconfirmed)} (ordain verbs confirm)")
     return OK
+
+
+def _groups(verbs: Sequence[dict[str, Any]]) -> dict[str, list[Sequence[object]]]:
+    """A line of each verb, by its category in words: ``MemoryAccess`` is memory access."""
+    groups = dict[str, list[Sequence[object]]]()
+    for verb in sorted(verbs, key=lambda one: one["category"]):  # within one the order stays
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", verb["category"]).capitalize()
+        groups.setdefault(name, []).append((verb["verb_id"], verb["kind"], verb["effect"], _state(verb), verb["description"]))
+    return groups
 
 
 def _state(verb: dict[str, Any]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import NoReturn
 
 import jsonschema_rs
@@ -31,6 +33,18 @@ class Immutable:
         raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFault:
+    """One violation: where, in words, the value; and which property is ``missing`` or ``unexpected`` there, or which values it may have."""
+
+    place: tuple[str, ...]
+    message: str
+    value: object
+    missing: str = ""
+    unexpected: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
 class Schema(Immutable):
     """A compiled JSON Schema (2020-12) that never reaches out for a reference."""
 
@@ -52,6 +66,23 @@ class Schema(Immutable):
     def accepts(self, value: object) -> bool:
         """Whether the value is valid."""
         return self._validator.is_valid(value)
+
+    def faults(self, value: object) -> tuple[SchemaFault, ...]:
+        """The first few violations with what was given: for whoever gave it, and nobody else."""
+        found: list[SchemaFault] = []
+        for error in islice(self._validator.iter_errors(value), SCHEMA_ERRORS_MAX):
+            told = error.kind.as_dict()
+            found.append(
+                SchemaFault(
+                    place=tuple(map(str, error.instance_path)),
+                    message=error.message,
+                    value=error.instance,
+                    missing=str(told.get("property", "")),
+                    unexpected=tuple(map(str, told.get("unexpected", ()))),
+                    options=tuple(map(str, told.get("options", ()))),
+                )
+            )
+        return tuple(found)
 
     def errors(self, value: object) -> tuple[str, ...]:
         """The first few violations as ``/path: keyword``: no values, so that nothing private leaks."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 
 class Call(Struct, frozen=True, gc=False, kw_only=True):
@@ -23,3 +24,9 @@ class Authorized(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     call: Call
     digest: str = ""
     decision: str
+
+
+def spelled_call(name: str, args: Mapping[str, Any]) -> str:
+    """A call for people, as ``ordain call`` takes it: texts as they are, all else as JSON."""
+    told = (f"{key}={value if isinstance(value, str) else json.encode(value).decode()}" for key, value in args.items())
+    return " ".join((name, *told))

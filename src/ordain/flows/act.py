@@ -17,7 +17,7 @@ import msgspec
 from ordain.contracts.handoff import Envelope
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec
 from ordain.contracts.work_bounds import WorkBounds
-from ordain.effects.calls import Authorized, Call
+from ordain.effects.calls import Authorized, Call, spelled_call
 from ordain.effects.children import NULL, AnyEnded, Completed, Failed, Join, Spawn, TimedOut, Unknown
 from ordain.effects.results import Resubmitted, VerbFailed, VerbResult, VerbReturned, VerbTimedOut, VerbUnknown
 from ordain.errors import FlowFault
@@ -68,6 +68,11 @@ def turn_kind(given: VerbPlanInput) -> TurnKind:
 def call_label(given: VerbPlanInput) -> Label:
     """What others are told of a run that carries out a composite verb."""
     return Label(verb=given.verb, narrates=given.narrate)
+
+
+def call_words(given: VerbPlanInput) -> str:
+    """The call, for people."""
+    return spelled_call(given.verb, given.args)
 
 
 def carried_call(given: VerbPlanInput) -> Call:

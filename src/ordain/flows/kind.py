@@ -260,6 +260,11 @@ def whole_output(output: Raw) -> str:
     return bytes(output).decode()
 
 
+def no_words(_: Any) -> str:
+    """Some runs nobody asked for in words."""
+    return ""
+
+
 def no_grant(_: Any, __: Catalog) -> CapabilityScope:
     """Most kinds use no verb as roots."""
     return NO_SCOPE
@@ -269,7 +274,7 @@ def no_grant(_: Any, __: Catalog) -> CapabilityScope:
 class Kind(Generic[I, O]):
     """A kind of run. A run pins (name, version); a build that lacks it cannot resume that run.
 
-    ``label`` is what others are told of a run with this input; ``grant`` what a root with it may use. ``reply`` is what the run's session is
+    ``label`` is what others are told of a run with this input; ``words`` what was asked for, for people who look for it in a list; ``grant`` what a root with it may use. ``reply`` is what the run's session is
     answered from the output, below the header, and ``header`` lines of its own that the output adds there; None where there is nothing.
     ``excerpt`` is what a parent's header shows of its output, as JSON text. ``failed`` is the call that an output names as what it failed at.
     ``only_calls``: such a run does nothing beside the calls that it makes, so that a parent's header marks those as done, and not the run.
@@ -292,6 +297,7 @@ class Kind(Generic[I, O]):
     decode_input: Callable[[Raw], I]
     settle: Callable[[O], Settlement]
     label: Callable[[I], Label] = no_label
+    words: Callable[[I], str] = no_words
     grant: Callable[[I, Catalog], CapabilityScope] = no_grant
     prompts: tuple[PromptKind[Any], ...] = ()
     rules: tuple[Rule[Any, Any, Any], ...] = ()

@@ -142,6 +142,15 @@ class Kinds:
         kind = self.get(started.flow, started.flow_version)
         return NO_LABEL if kind is None else _label(kind, started.input)
 
+    def words(self, started: Started) -> str:
+        """What was asked for with a run, whole; "" where nobody can tell."""
+        kind = self.get(started.flow, started.flow_version)
+        try:
+            words = "" if kind is None else kind.words(kind.decode_input(started.input))
+        except FAILURES:  # a kind is foreign code here
+            return ""
+        return words if type(words) is str else ""
+
     def narrates(self, name: str, given: Raw) -> bool:
         """Whether the words of a child with this input stand below its parent's header."""
         kind = self.newest.get(name)

@@ -110,11 +110,11 @@ class Approvals(Protocol):
     """Reading them as durable now. Errors: the storage's own; what is not there is None or empty."""
 
     async def approvals(
-        self, workspace: str, *, states: Sequence[str], session: str, limit: int, before: int | None
+        self, workspace: str, *, states: Sequence[str], session: str, limit: int, before: int | None, named: str = ""
     ) -> Sequence[ApprovalRow]:
         """Approvals in these states (none given: in any), of one session or ("") of all and none, the latest first.
 
-        ``before`` is an ``ApprovalRow.place``.
+        ``before`` is an ``ApprovalRow.place``, ``named`` what their id begins or ends with.
         """
         ...
 
@@ -122,8 +122,8 @@ class Approvals(Protocol):
         """One of them, of any workspace."""
         ...
 
-    async def grants(self, workspace: str, *, standing_at: int | None, limit: int, before: str | None) -> Sequence[Grant]:
-        """Grants, the latest first, of all or only those that stand at a moment; ``before`` is a grant's id."""
+    async def grants(self, workspace: str, *, standing_at: int | None, limit: int, before: str | None, named: str = "") -> Sequence[Grant]:
+        """Grants, the latest first, of all or only those that stand at a moment; ``before`` is a grant's id, ``named`` what an id begins or ends with."""
         ...
 
     async def grant(self, workspace: str, grant: str) -> Grant | None:

@@ -12,7 +12,7 @@ from ordain.ports.spending import SpendingSearch
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """One run in a list. Times in microseconds since 1970 UTC."""
+    """One run in a list. Times in microseconds since 1970 UTC. ``opening`` is the record that it begins with, None where that is erased or damaged."""
 
     id: str
     flow: str
@@ -24,15 +24,16 @@ class RunRow(Struct, frozen=True, kw_only=True):
     ended_at: int | None
     head_seq: int
     wake_at: int | None
+    opening: Record | None = None
 
 
 class RunSearch(Protocol):
     """Lists and counts; newest first. Errors: ``StorageUnavailable``. What is awaited may look at many runs, and holds nobody else up."""
 
     async def runs(
-        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
+        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None, named: str = ""
     ) -> Sequence[RunRow]:
-        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all.
+        """Runs, optionally of some statuses, older than run ``before``, of one workspace or (None) of all; ``named``: whose id begins or ends so.
 
         ``roots_only`` leaves child runs out, but not where a status is asked for that a run has stopped with: what stopped is found wherever it is.
         """

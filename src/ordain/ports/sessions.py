@@ -232,7 +232,7 @@ class EntryText(Struct, frozen=True, gc=False):
 class SessionRow(Struct, frozen=True, kw_only=True):
     """One session. Times in microseconds; ``key`` digests its content, None once that was erased: then ``id`` is another one, that names nobody.
 
-    ``erasing``: its rows are being destroyed, and its links are made anew under that id.
+    ``erasing``: its rows are being destroyed, and its links are made anew under that id. ``first`` is the body of the first message in it.
     """
 
     id: str
@@ -247,6 +247,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     key: bytes | None
     no: int
     erasing: bool = False
+    first: bytes | str | None = None
 
     @property
     def place(self) -> str:
@@ -275,8 +276,8 @@ class Sessions(Protocol):
         """One session."""
         ...
 
-    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
-        """Sessions, the most recently used first; ``before`` is a ``SessionRow.place``."""
+    async def sessions(self, workspace: str, *, limit: int, before: str | None, named: str = "") -> Sequence[SessionRow]:
+        """Sessions, the most recently used first; ``before`` is a ``SessionRow.place``, ``named`` what their id begins or ends with."""
         ...
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:

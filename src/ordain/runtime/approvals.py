@@ -121,9 +121,10 @@ class ApprovalDesk:
         session: str = "",
         limit: int = 50,
         before: int | None = None,
+        named: str = "",
     ) -> Sequence[ApprovalView]:
-        """Approvals in these states (none given: in any), the latest first; ``session`` "" is any or none, ``before`` is a row's ``place``."""
-        rows = await self._rows.approvals(workspace, states=states, session=session, limit=min(limit, PAGE_MAX), before=before)
+        """Approvals in these states (none given: in any), the latest first; ``session`` "" is any or none, ``before`` is a row's ``place``, ``named`` what an id begins or ends with."""
+        rows = await self._rows.approvals(workspace, states=states, session=session, limit=min(limit, PAGE_MAX), before=before, named=named)
         runs = await self._services.store.load(tuple({row.run for row in rows}))
         return [await self._view(row, found if isinstance(found := runs.get(row.run), StoredRun) else None) for row in rows]
 

@@ -191,9 +191,9 @@ class Conversation:
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
-    async def sessions(self, workspace: str, *, limit: int = 50, before: str | None = None) -> Sequence[SessionRow]:
-        """Sessions, the most recently used first."""
-        return await self._services.sessions.sessions(workspace, limit=limit, before=before)
+    async def sessions(self, workspace: str, *, limit: int = 50, before: str | None = None, named: str = "") -> Sequence[SessionRow]:
+        """Sessions, the most recently used first; ``named``: whose id begins or ends so."""
+        return await self._services.sessions.sessions(workspace, limit=limit, before=before, named=named)
 
     async def session(self, workspace: str, session: str) -> SessionRow:
         """A session.

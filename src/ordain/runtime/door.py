@@ -201,8 +201,7 @@ class Runtime:
         return RunView(stored=stored, header=header, result=end.result, verdict=verdict)
 
     def _view(self, stored: StoredRun) -> RunView:
-        end = ending(stored.records)
-        if end is not None:
+        if (end := ending(stored.records)) is not None:
             return RunView(stored=stored, header=end.header, result=end.result, verdict=end.verdict)
         facts = self.services.headers.own(stored)
         return RunView(stored=stored, header=render_header(facts), result=NULL, verdict=facts.verdict)
@@ -263,9 +262,11 @@ class Runtime:
         limit: int = 50,
         before: str | None = None,
         workspace: str | None = None,
+        named: str = "",
     ) -> Sequence[RunRow]:
-        """Runs, newest first, of one workspace or (None) of all; see ``RunSearch.runs`` for ``roots_only``."""
-        return await self.search.runs(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace)
+        """Runs, newest first, of one workspace or (None) of all; see ``RunSearch.runs`` for the others."""
+        asked = self.search.runs
+        return await asked(statuses=statuses, roots_only=roots_only, limit=limit, before=before, workspace=workspace, named=named)
 
     async def events(self, run: str, after: int = -1) -> AsyncIterator[Record]:
         """The run's records with seq greater than ``after``, as they become durable, until it comes to rest."""

@@ -8,11 +8,11 @@ import msgspec
 
 from ordain.effects.children import NULL
 from ordain.errors import JournalError
-from ordain.journal.codec import decode
 from ordain.journal.folds import ending
-from ordain.journal.records import SETTLED, Started
+from ordain.journal.records import SETTLED
 from ordain.ports.store import StoredRun
 from ordain.rules.plan_session import SESSION_RUNS
+from ordain.runtime.beginnings import started
 from ordain.runtime.run_view import RunView, ending_of
 from ordain.runtime.services import Services
 
@@ -35,14 +35,8 @@ def _whose(stored: StoredRun) -> tuple[str, str, str | None]:
 
 def _principal(stored: StoredRun) -> str | None:
     """Who asked for a run; None where nobody can tell any more."""
-    first = stored.records[0] if stored.records else None
-    if first is None or first.body is None:
-        return None
-    try:
-        body = decode(first)
-    except (JournalError, msgspec.MsgspecError):
-        return None
-    return body.principal if isinstance(body, Started) else None
+    body = started(stored.records[0] if stored.records else None)
+    return None if body is None else body.principal
 
 
 def _recounted(services: Services, one: StoredRun) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, TIERS, ApprovalRule, Grant, GrantAudit, GrantScope, Tier, covers_tier
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.effects.calls import Call
@@ -52,10 +53,12 @@ class GrantDesk:
         """Reads rows through their port, and writes units."""
         self._services, self._rows = services, services.approvals
 
-    async def listed(self, workspace: str, *, standing: bool = True, limit: int = 50, before: str | None = None) -> Sequence[Grant]:
-        """Grants, the latest first: those that stand, or all; ``before`` is a grant's id."""
+    async def listed(
+        self, workspace: str, *, standing: bool = True, limit: int = 50, before: str | None = None, named: str = ""
+    ) -> Sequence[Grant]:
+        """Grants, the latest first: those that stand, or all; ``before`` is a grant's id, ``named`` what an id begins or ends with."""
         at = self._services.clock.now() if standing else None
-        return await self._rows.grants(workspace, standing_at=at, limit=min(limit, PAGE_MAX), before=before)
+        return await self._rows.grants(workspace, standing_at=at, limit=min(limit, PAGE_MAX), before=before, named=named)
 
     async def give(self, workspace: str, offer: GrantOffer, principal: Principal | str) -> Grant:
         """Give a grant; it holds for runs of that principal in this workspace from now on.
@@ -159,7 +162,8 @@ def _checked_reach(offer: GrantOffer, catalog: Catalog) -> tuple[str, ...]:
     """The verbs that it is for. Everything that it names is something that it can be for: a grant that covers nothing would be taken for one that does."""
     reach = reach_of(offer.capabilities, offer.risk_level, catalog)
     if reach.unknown:
-        raise NotFound(f"there is no verb {', '.join(reach.unknown)[:200]}", code="unknown_verb")
+        meant = did_you_mean(reach.unknown[0], catalog.verbs) if len(reach.unknown) == 1 else ""
+        raise NotFound(f"there is no verb {', '.join(reach.unknown)[:200]}{meant}", code="unknown_verb")
     if reach.idle:
         idle = ", ".join(reach.idle)[:200]
         if any(catalog.named_by(one).intersection(reach.each_time) for one in reach.idle):

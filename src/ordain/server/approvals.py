@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import Meta, structs
 from pydantic import Field, JsonValue
 
@@ -16,6 +16,7 @@ from ordain.contracts.conversation import SESSION_ID, Camel
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.legible_text import name_text
 from ordain.contracts.moments import moment
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.errors import InvalidRequest
 from ordain.runtime.approval_words import exact, titled
@@ -28,7 +29,7 @@ from ordain.server.examples import RUN
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
 from ordain.server.resource import resource
-from ordain.server.segments import SEQ_MAX
+from ordain.server.segments import SEQ_MAX, IdPart
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
 from ordain.server.workspaces import Workspace
@@ -241,6 +242,19 @@ def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _states(
+    state: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas. Absent: `open`.")] = None,
+    every: Annotated[bool, Query(alias="all", description="In whatever state.")] = False,
+) -> tuple[ApprovalState, ...]:
+    """The states that are asked for; none of them: any."""
+    asked = [one for part in state or () for one in part.split(",") if one]
+    known = {str(one) for one in ApprovalState}
+    if any(one not in known for one in asked):
+        meant = next((did_you_mean(one, known) for one in asked if one not in known), "")
+        raise InvalidRequest(f"state is one of {', '.join(sorted(known))}{meant}", code="unknown_state")
+    return () if every else tuple(map(ApprovalState, asked)) or (ApprovalState.OPEN,)
+
+
 def approvals_router(face: Face) -> APIRouter:
     """The approvers' routes."""
     router = resource("approvals", prefix="/approvals")
@@ -248,16 +262,15 @@ def approvals_router(face: Face) -> APIRouter:
 
     @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))
     async def list_approvals(
-        state: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas. Absent: `open`.")] = None,
-        every: Annotated[bool, Query(alias="all", description="In whatever state.")] = False,
+        states: Annotated[tuple[ApprovalState, ...], Depends(_states)],
         session: Annotated[str | None, Query(pattern=SESSION_ID, description="Only what runs of this session ask for.")] = None,
         limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
         before: Annotated[int | None, Query(ge=0, le=SEQ_MAX, description="The page after this one: `next` of the page before.")] = None,
+        named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """What waits for somebody's yes, the latest first; or what was decided."""
-        states = () if every else _states(state) or (ApprovalState.OPEN,)
-        found = await runtime.approvals.listed(workspace, states=states, session=session or "", limit=limit, before=before)
+        found = await runtime.approvals.listed(workspace, states=states, session=session or "", limit=limit, before=before, named=named)
         items = [ApprovalItem(**item_of(view)) for view in found]
         return Json(ApprovalPage(approvals=items, next=found[-1].row.place if len(found) == limit else None))
 
@@ -294,11 +307,3 @@ def approvals_router(face: Face) -> APIRouter:
         return Json(await approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
 
     return router
-
-
-def _states(given: Sequence[str] | None) -> tuple[ApprovalState, ...]:
-    asked = [state for part in given or () for state in part.split(",") if state]
-    known = {str(state) for state in ApprovalState}
-    if any(state not in known for state in asked):
-        raise InvalidRequest(f"state is one of {', '.join(sorted(known))}", code="unknown_state")
-    return tuple(ApprovalState(state) for state in asked)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.nearest import no_such
 from ordain.contracts.planner import Strict
 from ordain.errors import NotFound
 from ordain.server.documents import shown
@@ -41,7 +42,7 @@ def card_view(catalog: Catalog, name: str) -> dict[str, Any]:
     """
     card = catalog.data.cards.get(name)
     if card is None:
-        raise NotFound(f"there is no agent {name[:64]}", code="unknown_agent")
+        raise NotFound(no_such("agent", name, catalog.data.cards), code="unknown_agent")
     policy = catalog.policy.verbs
     active = {verb for verb in catalog.verbs if catalog.inactive_reason(verb, policy) is None}
     inactive = catalog.inactive_reason(card.verb, policy)

@@ -77,9 +77,11 @@ RUN_ITEM: dict[str, Any] = {
     "created_at": _AT,
     "ended_at": _AT,
     "wake_at": None,
+    "principal": "token:web",
+    "words": "Hello!",
 }
 RUN_VIEW: dict[str, Any] = {
-    **RUN_ITEM,
+    **{name: value for name, value in RUN_ITEM.items() if name not in ("principal", "words")},
     "flow_version": 7,
     "at_rest": True,
     "erased": False,
@@ -144,6 +146,7 @@ SESSION_ITEM: dict[str, Any] = {
     "erased": False,
     "createdAt": _AT,
     "lastActivityAt": _AT,
+    "words": "Hello!",
 }
 SESSION_VIEW: dict[str, Any] = {
     **SESSION_ITEM,

@@ -23,6 +23,7 @@ from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
 from ordain.server.resource import resource
+from ordain.server.segments import IdPart
 from ordain.server.shapes import CamelView, Moment
 from ordain.server.workspaces import Workspace
 
@@ -188,10 +189,11 @@ def grants_router(face: Face) -> APIRouter:
         every: Annotated[bool, Query(alias="all", description="Also those that are spent, over or taken back.")] = False,
         limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
         before: Annotated[str | None, Query(max_length=64, description="The page after this one: `next` of the page before.")] = None,
+        named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Grants, the latest first: those that stand, or all."""
-        found = await runtime.grants.listed(workspace, standing=not every, limit=limit, before=before)
+        found = await runtime.grants.listed(workspace, standing=not every, limit=limit, before=before, named=named)
         views = [grant_view(grant, runtime) for grant in found]
         return Json(GrantPage(grants=views, next=found[-1].grant_id if len(found) == limit else None))
 

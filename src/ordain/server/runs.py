@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.nearest import did_you_mean
 from ordain.errors import InvalidRequest, JournalCorrupt
 from ordain.runtime.door import Record, Status, StoredRun
 from ordain.runtime.raw_cortex import raw_replies
@@ -20,7 +21,7 @@ from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
 from ordain.server.refusals import refusing
 from ordain.server.resource import resource
-from ordain.server.segments import Seq
+from ordain.server.segments import IdPart, Seq
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage, RunTreeView
 from ordain.server.views import journal_view, record_view, run_item, run_view, tree_view
@@ -28,6 +29,10 @@ from ordain.server.workspaces import Workspace, run_in
 
 LIST_MAX = 500
 WAIT_MAX_S = 300
+AlsoBelow = Annotated[
+    bool,
+    Query(alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."),
+]
 Debug = Annotated[bool, Query(description="With `raw_cortex`: what each prompt-plan verb replied, word for word, cut at 4 KiB.")]
 
 
@@ -41,17 +46,15 @@ def runs_router(face: Face) -> APIRouter:
         status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
         limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
-        children: Annotated[
-            bool,
-            Query(
-                alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."
-            ),
-        ] = False,
+        children: AlsoBelow = False,
+        named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        rows = await runtime.runs(statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace)
-        return Json(RunPage(runs=[run_item(row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
+        rows = await runtime.runs(
+            statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace, named=named
+        )
+        return Json(RunPage(runs=[run_item(runtime, row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))
     async def show_run(
@@ -118,7 +121,8 @@ def _statuses(given: list[str] | None) -> list[str]:
     asked = [status for part in given or () for status in part.split(",") if status]
     known = {str(status) for status in Status}
     if any(status not in known for status in asked):
-        raise InvalidRequest(f"status is one of {', '.join(sorted(known))}", code="unknown_status")
+        meant = next((did_you_mean(one, known) for one in asked if one not in known), "")
+        raise InvalidRequest(f"status is one of {', '.join(sorted(known))}{meant}", code="unknown_status")
     return asked
 
 

@@ -16,7 +16,7 @@ from ordain.server.face import Face, Json
 from ordain.server.operators import Why
 from ordain.server.refusals import refusing
 from ordain.server.resource import resource
-from ordain.server.segments import decoded
+from ordain.server.segments import IdPart, decoded
 from ordain.server.shapes import Session, SessionPage
 from ordain.server.views import session_item, session_view
 from ordain.server.workspaces import Workspace
@@ -44,10 +44,11 @@ def sessions_router(face: Face) -> APIRouter:
         before: Annotated[
             str | None, Query(pattern=PLACE, description="Only sessions used before this one: `next` of the page before.")
         ] = None,
+        named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Sessions, the most recently used first."""
-        rows = await conversation.sessions(workspace, limit=limit, before=before)
+        rows = await conversation.sessions(workspace, limit=limit, before=before, named=named)
         return Json(SessionPage(sessions=[session_item(row) for row in rows], next=rows[-1].place if len(rows) == limit else None))
 
     @router.get("/{session}", **refusing(shown(Session, example=SESSION_VIEW), "session_not_found"))

@@ -27,7 +27,7 @@ class CamelView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
 
 
 class RunItem(View, frozen=True):
-    """A run in a list."""
+    """A run in a list; ``principal`` asked for it, and ``words`` are the first of what was asked, both "" once erased."""
 
     run_id: str
     flow: str
@@ -39,6 +39,8 @@ class RunItem(View, frozen=True):
     created_at: Moment
     ended_at: Moment | None
     wake_at: Moment | None
+    principal: str
+    words: str
 
 
 class RunPage(View, frozen=True):
@@ -209,7 +211,7 @@ class Rest(View, frozen=True):
 
 
 class SessionItem(CamelView, frozen=True):
-    """A session in a list."""
+    """A session in a list; ``words`` are the first that were said in it, "" once erased."""
 
     session_id: str
     channel: str
@@ -219,6 +221,7 @@ class SessionItem(CamelView, frozen=True):
     erased: bool
     created_at: Moment
     last_activity_at: Moment
+    words: str
 
 
 class SessionPage(View, frozen=True):

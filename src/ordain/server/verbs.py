@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import why_raised
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.contracts.nearest import no_such
 from ordain.contracts.planner import Strict
 from ordain.contracts.risk import Risk, risk_of
 from ordain.contracts.text_links import as_field, texts_of
@@ -98,7 +99,7 @@ def verb_view(catalog: Catalog, verb_id: str) -> dict[str, Any]:
     """
     verb = catalog.verbs.get(verb_id)
     if verb is None:
-        raise NotFound(f"there is no verb {verb_id[:128]}", code="unknown_verb")
+        raise NotFound(no_such("verb", verb_id, catalog.verbs), code="unknown_verb")
     inactive = catalog.inactive_reason(verb_id, catalog.policy.verbs)
     kind = "flow" if verb.spec.flow is not None else "prompt plan" if verb.spec.composite else "http" if verb.spec.http else "leaf"
     seen = {
@@ -121,7 +122,7 @@ def verb_views(catalog: Catalog, problems: Sequence[CatalogProblem] = (), pack: 
     """
     packs = catalog.policy.supervisor.packs
     if pack is not None and pack not in packs:
-        raise NotFound(f"there is no pack {pack[:64]}", code="unknown_pack")
+        raise NotFound(no_such("pack", pack, packs), code="unknown_pack")
     views = [verb_view(catalog, verb_id) for verb_id in sorted(catalog.verbs)]
     held = {
         name: {"verbs": _named(patterns, catalog), "missing": [verb for verb in patterns if not _named([verb], catalog)]}

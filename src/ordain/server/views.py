@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from ordain.contracts.failures import categorised
 from ordain.contracts.moments import moment, moment_if
+from ordain.runtime.beginnings import run_beginning, session_words
 from ordain.runtime.conversation import SessionRow
 from ordain.runtime.conversation import Thread as LiveThread
 from ordain.runtime.door import Record, RunRow, Runtime, RunView, StoredRun
@@ -34,8 +35,9 @@ from ordain.server.shapes import (
 )
 
 
-def run_item(row: RunRow) -> RunItem:
+def run_item(runtime: Runtime, row: RunRow) -> RunItem:
     """A run in a list."""
+    began = run_beginning(runtime.services.kinds, row.opening)
     return RunItem(
         run_id=row.id,
         flow=row.flow,
@@ -47,6 +49,8 @@ def run_item(row: RunRow) -> RunItem:
         created_at=moment(row.created_at),
         ended_at=moment_if(row.ended_at),
         wake_at=moment_if(row.wake_at),
+        principal=began.principal,
+        words=began.words,
     )
 
 
@@ -129,6 +133,7 @@ def session_item(row: SessionRow) -> SessionItem:
         erased=row.key is None,
         created_at=moment(row.created_at),
         last_activity_at=moment(row.last_at),
+        words=session_words(row.first),
     )
 
 

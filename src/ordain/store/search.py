@@ -6,16 +6,19 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+from ordain.errors import JournalCorrupt
 from ordain.journal.records import STOPPED, Record, Status
 from ordain.ports.search import RunRow
 from ordain.ports.sessions import sent_id
-from ordain.store.run_records import stored_bytes
+from ordain.store.id_parts import named_by
+from ordain.store.run_records import Statement, asking, read_opening, stored_bytes
 from ordain.store.schema import RESTED, SENT, UNSETTLED
 from ordain.store.spending import SqliteSpending
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none
 
 _ROW = (
-    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at, r.no FROM runs r"
+    "SELECT r.id, r.flow, r.status, r.reason, p.id, o.id, r.created_at, r.ended_at, r.head_seq, r.wake_at, r.no,"
+    " EXISTS (SELECT 1 FROM subjects s WHERE s.no = r.subject AND s.key IS NOT NULL) FROM runs r"
     " LEFT JOIN runs p ON p.no = r.parent JOIN runs o ON o.no = r.root"
 )
 
@@ -51,7 +54,7 @@ _RUN_COLUMNS: RowColumns = (
 )
 
 
-def _run_row(row: tuple[Any, ...]) -> RunRow:
+def _run_row(row: tuple[Any, ...], query: Statement) -> RunRow:
     check_row(f"run number {row[10]}", _RUN_COLUMNS, row)
     return RunRow(
         id=row[0],
@@ -64,14 +67,22 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
         ended_at=row[7],
         head_seq=row[8],
         wake_at=row[9],
+        opening=_opening(query, row[10]) if row[11] else None,
     )
+
+
+def _opening(query: Statement, run: int) -> Record | None:
+    try:
+        return read_opening(query, run)
+    except JournalCorrupt:  # a list shows such a run, too
+        return None
 
 
 class SqliteSearch(SqliteSpending):
     """Implements ``Search`` on the store's reading connection."""
 
     async def runs(
-        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None
+        self, *, statuses: Sequence[str], roots_only: bool, limit: int, before: str | None, workspace: str | None, named: str = ""
     ) -> Sequence[RunRow]:
         """See ``RunSearch.runs``. Of each status by its index, newest first; of all, by number."""
         roots = "r.parent IS NULL" if roots_only else "1"
@@ -82,6 +93,10 @@ class SqliteSearch(SqliteSpending):
         if before is not None:
             where.append("r.no < (SELECT no FROM runs WHERE id = ?)")
             parameters.append(before)
+        if named:
+            condition, parts = named_by(named)
+            where.append(f"r.no IN (SELECT no FROM runs WHERE {condition})")
+            parameters += parts
         asked = [_of_status(one) if one in STOPPED else f"{_of_status(one)} AND {roots}" for one in dict.fromkeys(statuses)] or [roots]
 
         def read(db: sqlite3.Connection) -> list[RunRow]:
@@ -89,7 +104,7 @@ class SqliteSearch(SqliteSpending):
             for one in asked:
                 sql = f"{_ROW} WHERE {' AND '.join((one, *where))} ORDER BY r.no DESC LIMIT ?"
                 rows += db.execute(sql, [*parameters, limit]).fetchall()
-            return [_run_row(row) for row in sorted(rows, key=lambda row: -row[10])[:limit]]
+            return [_run_row(row, asking(db)) for row in sorted(rows, key=lambda row: -row[10])[:limit]]
 
         return await self._store.read_apart(read)
 

@@ -8,6 +8,7 @@ from typing import Any
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered, approval_named
 from ordain.store.conversation import read_threads
+from ordain.store.id_parts import named_by
 from ordain.store.sqlite import SqliteStore
 from ordain.store.typed_rows import RowColumns, check_row, is_key, is_moment, is_number, is_text, or_none
 
@@ -28,7 +29,8 @@ _TEXT = (
 _SESSION = (
     "SELECT s.id, s.workspace, s.head, (SELECT count(*) FROM turns t WHERE t.session = s.no AND t.state <> 'over'), s.channel, s.user,"
     " s.created_at, s.last_at, s.active, u.key, s.no,"
-    " EXISTS (SELECT 1 FROM erasures e WHERE e.subject = s.subject) FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
+    " EXISTS (SELECT 1 FROM erasures e WHERE e.subject = s.subject), iif(u.key IS NULL, NULL, (SELECT t.body FROM transcript t"
+    " WHERE t.session = s.no AND t.kind = 'message' AND t.body IS NOT NULL AND +t.subject = s.subject ORDER BY t.seq LIMIT 1)) FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ?"
 )
 _KINDS = {str(kind): kind for kind in EntryKind}
 _SPOKEN = "(kind = 'message' OR kind = 'reply' OR kind = 'question' OR kind = 'said') AND body IS NOT NULL"
@@ -87,6 +89,7 @@ def _session(row: tuple[Any, ...]) -> SessionRow:
         key=row[9],
         no=row[10],
         erasing=row[9] is None and bool(row[11]),
+        first=row[12] if isinstance(row[12], bytes | str) else None,
     )
 
 
@@ -106,10 +109,12 @@ class SqliteSessions:
         rows = self._store.query(f"{_SESSION} AND s.id = ?", (workspace, session))
         return _session(rows[0]) if rows else None
 
-    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
+    async def sessions(self, workspace: str, *, limit: int, before: str | None, named: str = "") -> Sequence[SessionRow]:
         """See ``Sessions.sessions``."""
         where, parameters = ("", []) if before is None else (" AND (s.last_at, s.no) < (?, ?)", [int(part) for part in before.split("-")])
-        rows = self._store.query(f"{_SESSION}{where} ORDER BY s.last_at DESC, s.no DESC LIMIT ?", [workspace, *parameters, limit])
+        condition, parts = named_by(named, "s.id")
+        sql = f"{_SESSION}{where} AND {condition} ORDER BY s.last_at DESC, s.no DESC LIMIT ?"
+        rows = self._store.query(sql, [workspace, *parameters, *parts, limit])
         return [_session(row) for row in rows]
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:

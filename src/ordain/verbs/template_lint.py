@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jinja2 import nodes
 
+from ordain.contracts.nearest import nearest
 from ordain.errors import ConfigurationError
 from ordain.prompts.renderer import template_tree
 
@@ -18,8 +18,8 @@ _OUTSIDE = frozenset({"input", "previous", "history", "message", "summary"})
 def close_to(name: str, known: Iterable[str]) -> str:
     """The name that was probably meant, as a hint; else all that there are."""
     known = list(known)
-    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"did you mean {found[0]}?" if found else "known: " + ", ".join(known)
+    found = nearest(name, known)
+    return f"did you mean {found}?" if found else "known: " + ", ".join(known)
 
 
 def argument_uses(text: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, int, str, str]]:

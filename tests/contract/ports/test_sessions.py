@@ -104,6 +104,25 @@ async def test_sessions_are_listed_by_their_last_use(ports: Ports) -> None:
     assert list(await ports.sessions.sessions("another", limit=9, before=None)) == []
 
 
+async def test_a_session_is_known_by_its_first_message(ports: Ports) -> None:
+    """However it goes on."""
+    for name, text in (("m1", b'{"text":"hi"}'), ("m2", b'{"text":"and then?"}')):
+        await ports.store.submit(message(msgspec.structs.replace(entry(name), body=text)))
+    (row,) = await ports.sessions.sessions(WORKSPACE, limit=9, before=None)
+    assert row.first == b'{"text":"hi"}'
+    assert (await ports.sessions.session(WORKSPACE, "s1")) == row
+
+
+async def test_sessions_are_found_by_the_beginning_or_the_end_of_their_id(ports: Ports) -> None:
+    """As text, no pattern, page by page."""
+    for number, name in enumerate(("chat:ab", "ab:chat", "cab", "a_b")):
+        await ports.store.submit(message(entry("m", session=name, at=number)))
+    for part, wanted in (("ab", ["cab", "ab:chat", "chat:ab"]), ("chat", ["ab:chat", "chat:ab"]), ("a_b", ["a_b"]), ("%", [])):
+        assert [row.id for row in await ports.sessions.sessions(WORKSPACE, limit=9, before=None, named=part)] == wanted
+    (first,) = await ports.sessions.sessions(WORKSPACE, limit=1, before=None, named="chat")
+    assert [row.id for row in await ports.sessions.sessions(WORKSPACE, limit=9, before=first.place, named="chat")] == ["chat:ab"]
+
+
 async def test_the_next_turn_begins_when_one_rests(ports: Ports) -> None:
     """In the same commit, and it is announced; the turns of a thread begin in their order."""
     heard: list[Change] = []

@@ -23,8 +23,10 @@ PATIENCE_S = 60.0
 COLUMNS, ROWS = 100, 30
 _SEQUENCE = re.compile(rb"\x1b\[([?]?[0-9;]*)([A-Za-z])")
 _PARTIAL = re.compile(rb"\x1b(?:\[[?0-9;]*)?\Z")
-_CLEARED = b"\x1b[J"
-"""What every drawing but the first begins with."""
+_DRAWN = b"\x1b[?25h"
+"""The cursor shows again: what every drawing ends with."""
+_MODES = {"1", "7", "12", "25", "2004"}
+"""Of the keyboard, of wrapping, of the cursor, of pasting: nothing that shows."""
 
 
 class VirtualScreen:
@@ -66,6 +68,8 @@ class VirtualScreen:
             self.row += 1
             if self.row == len(self.rows):
                 self.rows.append([])
+        elif character == "\b":
+            self.column = max(0, self.column - 1)
         else:
             assert character.isprintable(), f"control character {character!r}"
             line = self.rows[self.row]
@@ -76,22 +80,26 @@ class VirtualScreen:
 
     def _order(self, given: str, order: str) -> None:
         if order == "A":
-            self.row -= int(given)
+            self.row -= int(given or 1)
             assert self.row >= 0, "above what was written"
-        elif order == "C":
-            self.column = int(given)
-        elif order == "J" and not given:
-            del self.rows[self.row + 1 :]
+        elif order in ("C", "D"):
+            self.column = max(0, self.column + int(given or 1) * (1 if order == "C" else -1))
+        elif order in ("J", "K") and given in ("", "0"):
             del self.rows[self.row][self.column :]
+            if order == "J":
+                del self.rows[self.row + 1 :]
         elif order == "m":
-            self.colours += given != "0"
+            self.colours += given.strip("0") != ""
         else:
-            assert given + order in ("?2004h", "?2004l"), f"unknown order {given}{order}"
+            assert given[:1] == "?" and given[1:] in _MODES and order in ("h", "l"), f"unknown order {given}{order}"  # noqa: PT018 - one law
 
     @property
     def lines(self) -> list[str]:
-        """What stands there."""
-        return ["".join(row).rstrip() for row in self.rows]
+        """What stands there, without empty rows at the end."""
+        lines = ["".join(row).rstrip() for row in self.rows]
+        while len(lines) > 1 and not lines[-1]:
+            lines.pop()
+        return lines
 
     @property
     def text(self) -> str:
@@ -115,6 +123,10 @@ class Terminal:
         """Press keys."""
         os.write(self._master, text.encode() + (b"\r" if enter else b""))
 
+    def paste(self, text: str) -> None:
+        """Paste a block, as terminals do that mark it."""
+        os.write(self._master, b"\x1b[200~" + text.encode() + b"\x1b[201~")
+
     def resize(self, columns: int) -> None:
         """Make it wider."""
         assert columns >= self.screen.columns
@@ -132,8 +144,8 @@ class Terminal:
                 self._ahead = os.read(self._master, 65_536)
         if not self._ahead:
             return False
-        next_one = self._ahead.find(_CLEARED, 1)
-        drawing = self._ahead if next_one < 0 else self._ahead[:next_one]
+        end = self._ahead.find(_DRAWN)
+        drawing = self._ahead if end < 0 else self._ahead[: end + len(_DRAWN)]
         self._ahead = self._ahead[len(drawing) :]
         self.screen.write(drawing)
         return True
@@ -189,10 +201,12 @@ class Terminal:
 
 
 @contextmanager
-def chatting(home: Path, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
-    """``ordain chat`` in a terminal, over a data folder of its own."""
+def chatting(home: Path | None, *arguments: str, columns: int = COLUMNS, **environment: str) -> Iterator[Terminal]:
+    """``ordain chat`` in a terminal, over a data folder of its own, or what the arguments say."""
     terminal = Terminal(
-        ("chat", "--data-dir", str(home), *arguments), {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}, columns
+        ("chat", *(() if home is None else ("--data-dir", str(home))), *arguments),
+        {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment},
+        columns,
     )
     try:
         yield terminal

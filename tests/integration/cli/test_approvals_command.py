@@ -56,7 +56,10 @@ def test_an_approval_is_listed_shown_and_decided(server: Server) -> None:
     assert (blind.returncode, b"--digest" in blind.stderr, b"[usage]" in blind.stderr) == (2, True, True)
     assert said(server, "approvals", "approve", approval, "--digest", "00", code=1)["error"]["code"] == "approval_stale"
     assert said(server, "approvals", "show", "none", code=2)["error"]["code"] == "approval_not_found"
-    done = said(server, "approvals", "approve", approval, "--digest", digest, "--why", "right", "--grant-for", "1h", "--grant-uses", "3")
+    assert {said(server, "approvals", "show", given)["approval_id"] for given in (approval[-6:], approval[:12], "last")} == {approval}
+    done = said(
+        server, "approvals", "approve", approval[-6:], "--digest", digest, "--why", "right", "--grant-for", "1h", "--grant-uses", "3"
+    )
     assert (done["state"], done["decided_by"]) == ("approved", f"local:{os.getuid()}")
     assert said(server, "approvals", "approve", approval, "--digest", digest, code=1)["error"]["code"] == "already_decided"
     (grant,) = said(server, "grants", "list")["grants"]

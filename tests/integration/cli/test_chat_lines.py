@@ -202,6 +202,13 @@ def test_one_verb_serves_and_an_unknown_one_is_refused(server: Server) -> None:
     assert (unknown.returncode, "unknown_verb" in unknown.stdout.decode()) == (1, True)
 
 
+def test_a_verb_that_there_is_not_is_refused_where_it_is_named(server: Server) -> None:
+    """/verb in a pipe ends it before anything is said, with the verb that was probably meant."""
+    done = server.cli("chat", stdin=b"/verb math.evalute\nhello\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines()[-1] == "ordain: there is no verb math.evalute; did you mean math.evaluate? [unknown_verb]"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

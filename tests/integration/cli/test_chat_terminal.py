@@ -106,6 +106,94 @@ def test_ctrl_c_stops_then_leaves(agent: Terminal) -> None:
     assert agent.end() == 0
 
 
+def test_a_pasted_block_is_one_message(home: Path) -> None:
+    """Its lines are typed, not sent one by one; nothing in it is a key, and what is no text is left out."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.paste("hello\r\nsecond\x03 line\rthird\u202e\x1b[2Jx\ty")
+        terminal.until("third[2Jx    y")
+        assert below(terminal, "/help lists") == ["", "brain > hello", "second line", "third[2Jx    y"]
+        terminal.type("")
+        terminal.until_answered("Hello to you.")
+        assert below(terminal, "/help lists")[1:4] == ["brain > hello", "second line", "third[2Jx    y"]
+        assert sum("✓ scripted" in line for line in terminal.screen.lines) == 1
+        terminal.type("\x1b\r", enter=False)
+        terminal.type("\x04", enter=False)
+        terminal.type("\x03\x04", enter=False)
+        assert terminal.end() == 0
+
+
+def test_ctrl_c_clears_what_is_typed_first(home: Path) -> None:
+    """Then it leaves; nothing was sent."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("hello", enter=False)
+        terminal.until_prompt("brain > hello")
+        terminal.type("\x03", enter=False)
+        terminal.until_prompt("brain >")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        assert terminal.end() == 0
+        assert "Hello to you." not in terminal.screen.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "made"),
+    [
+        ("/mod", "/mode"),
+        ("/mode c", "/mode council"),
+        ("/verb math.e", "/verb math.evaluate"),
+        ("/verb math.evaluate math.e", "/verb math.evaluate math.e"),
+        ("/session tele", "/session telegram:1"),
+        ("hel", "hel"),
+        ("//mod", "//mod"),
+    ],
+)
+def test_tab_completes(home: Path, typed: str, made: str) -> None:
+    """Commands, modes, verbs and sessions; of a message nothing."""
+    with Server(home, environment=play(home)) as server, chatting(home, **play(home)) as terminal:
+        body = {"sessionId": "telegram:1", "userId": "eve", "message": {"text": "hello"}}
+        assert server.http.post("/messages", json=body).status_code == 200
+        terminal.until("/help")
+        terminal.type(f"{typed}\t", enter=False)
+        terminal.until_prompt(f"brain > {made}")
+        terminal.type("\x03\x04", enter=False)
+        assert terminal.end() == 0
+
+
+def test_tab_offers_what_is_possible(home: Path) -> None:
+    """Several commands stand below the line with what they do; Tab goes through them, and Enter takes one."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("/s\t", enter=False)
+        assert "/session  show this session, or go to another" in terminal.until("/status")
+        terminal.type("\t\t\t", enter=False)
+        terminal.until("brain > /session")
+        terminal.type("")
+        terminal.until("(session cli:")
+        leave(terminal)
+
+
+def test_what_was_said_before_is_found(home: Path) -> None:
+    """Ctrl-R looks for it, the arrows go through it; also in a chat that takes a session up again."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        for text, answer in (("hello one", "Hello to you."), ("escape two", "[U+202E]reversed")):
+            terminal.type(text)
+            terminal.until_answered(answer)
+        terminal.type("\x1b[A\x1b[A", enter=False)
+        terminal.until_prompt("brain > hello one")
+        terminal.type("\x03\x04", enter=False)
+        assert terminal.end() == 0
+    with chatting(home, "--session", "last", **play(home)) as terminal:
+        terminal.until_answered("[U+202E]reversed")
+        terminal.type("\x12one", enter=False)
+        assert terminal.until("I-search backward: one")
+        terminal.type("\r", enter=False)
+        terminal.until_prompt("brain > hello one")
+        terminal.type("\x03\x04", enter=False)
+        assert terminal.end() == 0
+
+
 def test_leaving_says_what_goes_on(agent: Terminal) -> None:
     """A turn that still runs when the user leaves is named, with the session to come back to."""
     leave(agent)
@@ -137,6 +225,9 @@ def test_commands(home: Path) -> None:
         for typed, seen in (
             ("/help", "/quit"),
             ("/bogus", "/bogus is no command"),
+            ("/aprove", "did you mean /approve?"),
+            ("/verb math.evalute", "did you mean math.evaluate?"),
+            ("/verb", "(no verb named: each mode has its own)"),
             ("/mode agent", "agent >"),
             ("/mode cortex", "the modes are brain, agent, council"),
             ("/verb math.evaluate", "agent:math.evaluate >"),

@@ -18,6 +18,7 @@ from msgspec import Raw
 from ordain import Ordain, __version__
 from ordain.app import Extras
 from ordain.cli import main
+from ordain.contracts.access import COMMAND, LOOPBACK
 from ordain.flows.context import FlowContext
 from ordain.flows.kind import Kind, Settlement
 from ordain.journal.records import Status
@@ -37,6 +38,8 @@ SCRIPT = {
         case("slow", add(), slow(finish("Late."), 60_000)),
     ],
 }
+BODIES = (("records", "body"), ("sheets", "records"))
+"""Where a record's content stands."""
 UNIMPORTABLE = """
 import sys
 class Unimportable:
@@ -113,6 +116,17 @@ def test_wrong_arguments_are_one_line(tmp_path: Path, arguments: tuple[str, ...]
     assert (done.returncode, len(lines(done)), done.stdout) == (2, 1, b"")
     assert lines(done)[0].startswith("ordain: ")
     assert lines(done)[0].endswith("]")
+
+
+@pytest.mark.parametrize("line", ["--json {} verbs list", "verbs {} --json list", "verbs list --json {}"])
+def test_the_data_folder_stands_anywhere_on_the_line(tmp_path: Path, line: str) -> None:
+    """Before the command, within its name, behind it: it is the same folder. Twice is an error."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "policy.toml").write_text("version =", encoding="utf-8")
+    done = run_cli(*line.format(f"--data-dir {tmp_path / 'here'}").split(), home=tmp_path)
+    assert done.returncode == 2
+    assert "policy.toml" in json.loads(done.stderr)["error"]["message"]
+    assert run_cli("--data-dir", "a", "verbs", "list", "--data-dir", "b", home=tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -203,6 +217,38 @@ def test_runs_are_listed_and_shown_without_driving_them(server: Server, tmp_path
     assert json.loads(server.cli("runs", "list", "--status", "completed", "--json").stdout)["runs"] == []
 
 
+@pytest.mark.parametrize("served", [False, True])
+def test_lists_say_who_asked_and_the_first_words(server: Server, tmp_path: Path, served: bool) -> None:
+    """Of a plan its goal, of a call the call, of a turn the message; of what was erased nothing. A terminal is given no more than it has room for."""
+    if served:
+        server.start()
+    asked = request_file(tmp_path, "simple", goal={"type": "analysis", "description": f"find \u202e out\n{'and on ' * 40}"})
+    for command in (("plan", asked), ("call", "math.evaluate", "expression=6 * 7"), ("chat", "hello", "there")):
+        server.cli(*command)
+    listed = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
+    assert [one["words"] for one in listed[:2]] == ["hello there", "math.evaluate expression=6 * 7"]
+    assert listed[2]["words"].startswith("find [U+202E] out and on and on ")
+    assert len(listed[2]["words"].replace("[U+202E]", "?")) == 120
+    assert {one["principal"] for one in listed} == {LOOPBACK if served else COMMAND}
+    shown = server.cli("runs", "list").stdout.decode().splitlines()
+    assert shown[1].endswith("  hello there")
+    assert "find [U+202E] out and on" in shown[3]
+    assert server.cli("runs", "erase", listed[1]["run_id"], "--why", "no longer needed").returncode == 0
+    again = json.loads(server.cli("runs", "list", "--json").stdout)["runs"]
+    assert [(one["principal"], one["words"]) for one in again if one["run_id"] == listed[1]["run_id"]] == [("", "")]
+
+
+def test_a_damaged_beginning_hides_no_other_run(server: Server, tmp_path: Path) -> None:
+    """A run whose first record cannot be read is listed all the same, without words."""
+    for word in ("one", "two"):
+        server.cli("chat", word)
+    with closing(sqlite3.connect(server.home / "ordain.db")) as db, db:
+        (first,) = db.execute("SELECT min(no) FROM runs WHERE parent IS NULL").fetchone()
+        changed = sum(db.execute(f"UPDATE {table} SET {column} = x'00' WHERE run = ?", (first,)).rowcount for table, column in BODIES)
+        assert changed
+    assert [one["words"] for one in json.loads(server.cli("runs", "list", "--json").stdout)["runs"]] == ["two", ""]
+
+
 def test_operating_without_a_server_carries_it_out(server: Server) -> None:
     """Without a server a cancelled run is driven to its end by the command itself, who and why in its journal."""
     server.start()
@@ -279,6 +325,11 @@ def test_verbs_are_listed_and_shown(server: Server) -> None:
     assert {"extract_facts", "math.evaluate"} <= {verb["verb_id"] for verb in alone[0]["verbs"]}
     server.start()
     assert [json.loads(server.cli("verbs", *arguments, "--json").stdout) for arguments in (("list",), ("show", "math.evaluate"))] == alone
+    shown = server.cli("verbs", "list").stdout.decode().splitlines()
+    groups = {line: at for at, line in enumerate(shown) if not line.startswith(" ")}
+    assert list(groups) == ["Executive control", "Generative", "Memory access", "Meta cognition", "Perception", "Transform"]
+    assert any(line.startswith("  math.evaluate ") for line in shown[groups["Transform"] :])
+    assert len(shown) == 1 + len(groups) + len(alone[0]["verbs"])
     assert "input schema" in server.cli("verbs", "show", "math.evaluate").stdout.decode()
     assert server.cli("verbs", "show", "no.verb").returncode == 2
     for odd in ("../health", "a b?c", "math.evaluate/x"):

@@ -46,6 +46,7 @@ def test_sessions_are_listed(server: Server, served: bool) -> None:
         ["telegram:chat:1/2", "other", "bob", "2", "1"],
         ["first", "other", "ada", "4", "0"],
     ]
+    assert [line.split("  ")[-1] for line in shown] == ["first words", "which town", "hello"]
     page = json.loads(server.cli("sessions", "list", "--limit", "1", "--json").stdout)
     assert [one["sessionId"] for one in page["sessions"]] == ["telegram:chat:1/2"]
     rest = json.loads(server.cli("sessions", "list", "--before", str(page["next"]), "--json").stdout)
@@ -63,6 +64,22 @@ def test_a_session_is_shown(server: Server) -> None:
     asked = json.loads(server.cli("sessions", "show", "telegram:chat:1/2", "--json").stdout)
     assert [entry["event"] for entry in asked["entries"]] == ["message", "question"]
     assert asked["threads"][0]["pendingQuestion"]["expectedType"] == "location"
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_ids_are_typed_in_part(server: Server, served: bool) -> None:
+    """A session and a run by the end or the beginning of their id, and the last one; also what is replayed."""
+    if served:
+        server.start()
+    runs = [one["run_id"] for one in json.loads(server.cli("runs", "list", "--json").stdout)["runs"]]
+    assert server.cli("sessions", "show", "irst").stdout.decode().startswith("session first, 4 entries")
+    assert server.cli("sessions", "show", "last").stdout.decode().startswith("session telegram:chat:1/2, ")
+    for given, run in ((runs[1][-6:], runs[1]), ("last", runs[0])):
+        assert json.loads(server.cli("runs", "show", given, "--json").stdout)["run_id"] == run
+        assert run in server.cli("replay", given).stdout.decode().splitlines()[0]
+    refused = server.cli("runs", "cancel", runs[0][:4], "--why", "x", "--json")
+    assert (refused.returncode, json.loads(refused.stderr)["error"]["code"]) == (2, "ambiguous_id")
+    assert all(run in refused.stderr.decode() for run in runs)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,13 @@ main(["--help"])
 print("\\n" + json.dumps(sorted(sys.modules)))
 """
 
+SAYS = """
+import json, sys
+from ordain.cli import main
+main(["chat", "hello", "--data-dir", sys.argv[1]])
+print("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
 
 def imported(program: str, *arguments: str) -> set[str]:
     """The modules that a process of its own has imported, as it tells on its last line."""
@@ -58,6 +65,13 @@ def test_a_server_starts_without_what_nobody_asked_for(tmp_path: Path) -> None:
 def test_help_starts_nothing() -> None:
     """The command's help imports neither server nor storage nor contracts."""
     assert imported(HELPS).isdisjoint(FACE)
+
+
+def test_a_message_of_a_command_line_starts_no_editor(tmp_path: Path) -> None:
+    """What a terminal is drawn with is imported where somebody sits at one, and nowhere else."""
+    found = imported(SAYS, str(tmp_path))
+    assert found.isdisjoint(("prompt_toolkit", "rich", "ordain.cli.chat_terminal"))
+    assert "ordain.cli.chat_lines" in found
 
 
 @pytest.mark.parametrize("name", sorted(prompt_plans().templates))

@@ -69,7 +69,9 @@ async def looked(home: Path) -> list[str]:
             return [event_of(entry) for entry in await talk.transcript("default", "s1", after=0, limit=99)]
 
         async def runs() -> object:
-            return [run_item(row) for row in await search.runs(statuses=(), roots_only=False, limit=99, before=None, workspace=None)]
+            return [
+                run_item(runtime, row) for row in await search.runs(statuses=(), roots_only=False, limit=99, before=None, workspace=None)
+            ]
 
         async def shown() -> object:
             return await run_view(runtime, await runtime.view(run), None)

@@ -48,6 +48,9 @@ class Approvals:
             "decided_at": None,
         }
 
+    async def whole_approval(self, given: str) -> str:
+        return next((one for one in (X, Y) if one.endswith(given)), given)
+
     async def decide(self, approval: str, *, approve: bool, digest: str, why: str) -> dict[str, Any]:
         assert digest == approval[:4]
         self.decided.append(approval)
@@ -79,3 +82,15 @@ async def test_a_yes_without_a_name_is_to_what_was_shown() -> None:
     await chat.shown(X)
     assert (await chat.decide("s", (), approve=True)).decided
     assert desk.decided == [X]
+
+
+async def test_a_short_id_names_an_approval_and_a_word_does_not() -> None:
+    """The end that a header shows is enough, also for a no with its reason; what is no id of one is why."""
+    desk = Approvals()
+    chat = ChatApprovals(cast("Messenger", desk))
+    looked = await chat.decide("s", (Y[-6:],), approve=True)
+    assert looked.lines[-1] == f"read it, and say /approve {Y}"
+    assert (await chat.decide("s", (Y[-6:], "too", "late"), approve=False)).decided
+    await chat.shown(X)
+    assert (await chat.decide("s", ("decade", "old"), approve=False)).decided
+    assert desk.decided == [Y, X]

@@ -49,6 +49,26 @@ async def test_pages_are_those_of_all_runs(
     assert [row.id for row in found] == wanted[:7]
 
 
+@pytest.mark.parametrize("part", ["r6", "0", "60", "r60", "r", "x", "%", "r_", "r60r60"])
+async def test_runs_are_found_by_the_beginning_or_the_end_of_their_id(search: SqliteSearch, part: str) -> None:
+    """As text, no pattern; newest first, children too where they are asked for, and nothing of another workspace."""
+    every = [row[0] for row in search._store.query("SELECT id FROM runs WHERE workspace = 'w' ORDER BY no DESC")]
+    wanted = [run for run in every if run.startswith(part) or run.endswith(part)]
+    found = await search.runs(statuses=(), roots_only=False, limit=200, before=None, workspace="w", named=part)
+    assert [row.id for row in found] == wanted
+
+
+async def test_an_id_is_looked_for_in_the_index_of_ids(search: SqliteSearch) -> None:
+    """The rows themselves are not read for it."""
+    statements: list[str] = []
+    db: sqlite3.Connection = search._store._db
+    db.set_trace_callback(statements.append)
+    await search.runs(statuses=(), roots_only=False, limit=11, before=None, workspace="w", named="r6")
+    db.set_trace_callback(None)
+    looks = [step[3] for statement in statements for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert [look for look in looks if look.startswith("SCAN")] == ["SCAN runs USING COVERING INDEX sqlite_autoindex_runs_1"]
+
+
 async def test_counts_are_of_all_runs(search: SqliteSearch) -> None:
     """By status, those that there are."""
     assert await search.counts() == dict(search._store.query("SELECT status, count(*) FROM runs GROUP BY status"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.agent_chain.flow import run_chain
 from ordain.flows.agent_chain.prompt import CHAIN_PROMPT
 from ordain.flows.context import Carrying
@@ -17,6 +17,7 @@ AGENT_CHAIN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
     label=call_label,
+    words=call_words,
     excerpt=verb_output,
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True, prompt=CHAIN_PROMPT),

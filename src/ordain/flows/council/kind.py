@@ -27,6 +27,10 @@ def _label(_: DeliberationRequest) -> Label:
     return Label(agent=AGENT)
 
 
+def _words(request: DeliberationRequest) -> str:
+    return request.prompt
+
+
 def _grant(_: DeliberationRequest, catalog: Catalog) -> CapabilityScope:
     """The agent chain and what it may use."""
     return CapabilityScope(allowed=tuple(sorted({CHAIN_VERB, *pack_tools(catalog)} & set(catalog.verbs))))
@@ -39,6 +43,7 @@ COUNCIL_KIND: Kind[DeliberationRequest, CouncilOutput] = Kind(
     decode_input=_decode,
     settle=settled_in_words,
     label=_label,
+    words=_words,
     grant=_grant,
     prompts=COUNCIL_PROMPTS,
     wire=COUNCIL_WIRE,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call
 from ordain.flows.context import Carrying
 from ordain.flows.handoff.flow import run_handoff
 from ordain.flows.handoff.prompt import HANDOFF_PROMPT
@@ -40,6 +40,7 @@ HANDOFF_RUN: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
     label=call_label,
+    words=call_words,
     excerpt=_excerpt,
     carries=carried_call,
     carrying=Carrying(waits=True),

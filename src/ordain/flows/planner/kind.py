@@ -37,6 +37,10 @@ def _label_2(request: PlannerRequest) -> Label:
     return Label(agent=request.caller)
 
 
+def _words(request: PlannerRequest) -> str:
+    return request.goal.description
+
+
 def _grant(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
     """As of the toolset; and where the request asks for that, the critic of its answer, or the chain that a council may hand over to. No model calls these, whatever its toolset names (ACH-03)."""
     looks = {CRITIC} if request.preferences.self_critique is True else set[str]()
@@ -57,6 +61,7 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     decode_input=_decode,
     settle=settle_plan,
     label=_label,
+    words=_words,
     grant=_grant,
     prompts=(PROMPT, *COUNCIL_PROMPTS),
     rules=(SECOND_LOOK,),

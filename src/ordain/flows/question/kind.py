@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.question.flow import run_question
@@ -21,6 +21,7 @@ QUESTION: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
     label=call_label,
+    words=call_words,
     excerpt=verb_output,
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True),

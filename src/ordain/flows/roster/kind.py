@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ordain.contracts.roster import StepRecord, StepStatus
-from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.roster.flow import run_roster
@@ -44,6 +44,7 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
     label=call_label,
+    words=call_words,
     excerpt=verb_output,
     carries=carried_call,
     carrying=Carrying(waits=True, inherits=True),

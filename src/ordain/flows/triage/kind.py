@@ -28,6 +28,10 @@ def _label(_: TriageInput | FlatTriageInput) -> Label:
     return Label(agent=AGENT)
 
 
+def _words(given: TriageInput | FlatTriageInput) -> str:
+    return given.text
+
+
 def _reply(output: TriageOutput) -> str | None:
     return output.narrative or (HALTED if output.reason == str(AttachReason.HALTED) else None)
 
@@ -39,6 +43,7 @@ TRIAGE: Kind[TriageInput, TriageOutput] = Kind(
     decode_input=msgspec.json.Decoder(TriageInput).decode,
     settle=settled_by_error,
     label=_label,
+    words=_words,
     prompts=(TRIAGE_PROMPT,),
     rules=(SUGGESTION, ANSWER),
     reply=_reply,
@@ -55,6 +60,7 @@ TRIAGE_3: Kind[FlatTriageInput, TriageOutput] = Kind(
     decode_input=msgspec.json.Decoder(FlatTriageInput).decode,
     settle=settled_by_error,
     label=_label,
+    words=_words,
     prompts=(TRIAGE_PROMPT,),
     rules=(SUGGESTION, ANSWER),
     reply=_reply,

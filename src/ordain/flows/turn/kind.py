@@ -49,6 +49,10 @@ def _label_4(given: TurnInput | FlatTurnInput) -> Label:
     return Label(agent=message.verb or ENTRY_OF[message.mode], after=given.after)
 
 
+def _words(given: TurnInput | FlatTurnInput) -> str:
+    return given.message.text
+
+
 def _grant(given: TurnInput, catalog: Catalog) -> CapabilityScope:
     """What earlier versions were granted, where a model plans the agent chain with the verbs that it may use, and what agents need who may be handed the turn."""
     message, entered = given.message, _entered(given, catalog)
@@ -127,6 +131,7 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
     label=_label,
+    words=_words,
     grant=_grant,
     prompts=(ROUTER_PROMPT, SUGGESTION_PROMPT),
     rules=(ENTRY, WORKFLOW, OUTCOME, ROUTE, RECALL, COMPLETENESS, VERDICT),
@@ -166,6 +171,7 @@ TURN_3: Kind[FlatTurnInput, TurnOutput] = Kind(
     decode_input=msgspec.json.Decoder(FlatTurnInput).decode,
     settle=settled_by_error,
     label=_label_4,
+    words=_words,
     grant=_grant_5,
     prompts=(ROUTER_PROMPT_4,),
     rules=(ENTRY, OUTCOME, ROUTE, COMPLETENESS, UNRECOVERED),

@@ -16,6 +16,7 @@ from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
+from ordain.effects.calls import spelled_call
 from ordain.effects.children import NULL
 from ordain.flows.accounts import known_agent
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
@@ -64,6 +65,10 @@ def _label_2(request: VerbRunInput) -> Label:
     return Label(agent=request.caller)
 
 
+def _words(request: VerbRunInput) -> str:
+    return spelled_call(request.verb_id, request.payload)
+
+
 def _grant(request: VerbRunInput, catalog: Catalog) -> CapabilityScope:
     return CapabilityScope(allowed=tuple(sorted(catalog.lendable((request.verb_id,)))))
 
@@ -75,6 +80,7 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbRunInput).decode,
     settle=settled_by_error,
     label=_label,
+    words=_words,
     grant=_grant,
     enters=True,
     wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call", exact=EXACT),

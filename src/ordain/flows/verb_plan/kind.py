@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, carried_call, verb_output
+from ordain.flows.act import VERB_PLAN, VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
 from ordain.flows.verb_plan.cortex_reply import cortex_reply
@@ -22,6 +22,7 @@ VERB_PLAN_KIND: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
     label=call_label,
+    words=call_words,
     excerpt=verb_output,
     cortex=cortex_reply,
     carries=carried_call,

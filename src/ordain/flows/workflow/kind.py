@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from ordain.effects.calls import spelled_call
 from ordain.flows.kind import FailedStep, Kind, settled_in_words
 from ordain.flows.workflow.flow import run_workflow
 from ordain.flows.workflow_run import WORKFLOW_KIND, WorkflowInput, WorkflowOutput
@@ -35,6 +36,10 @@ def _label(_: WorkflowInput) -> Label:
     return Label(agent=WORKFLOW_KIND)
 
 
+def _words(given: WorkflowInput) -> str:
+    return spelled_call(given.template, given.args)
+
+
 WORKFLOW_RUN: Kind[WorkflowInput, WorkflowOutput] = Kind(
     name=WORKFLOW_KIND,
     version=1,
@@ -42,6 +47,7 @@ WORKFLOW_RUN: Kind[WorkflowInput, WorkflowOutput] = Kind(
     decode_input=msgspec.json.Decoder(WorkflowInput).decode,
     settle=settled_in_words,
     label=_label,
+    words=_words,
     rules=(WORKFLOW, WORKFLOW_STEP),
     header=_header,
     excerpt=_excerpt,

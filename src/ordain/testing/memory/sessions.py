@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ordain.ports.sessions import Entry, EntryKind, EntryText, SessionRow, Thread, Uncovered, approval_named
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.streams import SessionKey
-from ordain.testing.memory.shared import SharedMemory
+from ordain.testing.memory.shared import SharedMemory, is_named
 from ordain.testing.memory.threads import read_threads
 
 _SPOKEN = (EntryKind.MESSAGE, EntryKind.REPLY, EntryKind.QUESTION, EntryKind.SAID)
@@ -39,9 +39,10 @@ class MemorySessions:
             active=row.active,
             key=row.key,
             no=row.no,
+            first=next((one.body for one in self._entries(name) if one.kind is EntryKind.MESSAGE and one.body is not None), None),
         )
 
-    async def sessions(self, workspace: str, *, limit: int, before: str | None) -> Sequence[SessionRow]:
+    async def sessions(self, workspace: str, *, limit: int, before: str | None, named: str = "") -> Sequence[SessionRow]:
         """See ``Sessions.sessions``."""
         rows = sorted(
             (self._row(name) for name in self._rows.sessions if name[0] == workspace), key=lambda row: (row.last_at, row.no), reverse=True
@@ -49,7 +50,7 @@ class MemorySessions:
         if before is not None:
             at, number = (int(part) for part in before.split("-"))
             rows = [row for row in rows if (row.last_at, row.no) < (at, number)]
-        return rows[:limit]
+        return [row for row in rows if is_named(row.id, named)][:limit]
 
     async def entries(self, workspace: str, session: str, *, after: int, limit: int) -> Sequence[Entry]:
         """See ``Sessions.entries``."""

@@ -130,3 +130,8 @@ def _after(turns: int, heard: Callable[[Change], None], change: Change) -> None:
         heard(change)
     else:
         asyncio.get_running_loop().call_soon(_after, turns - 1, heard, change)
+
+
+def is_named(whole: str, part: str) -> bool:
+    """Whether an id begins or ends with what was named; with nothing named, each does."""
+    return whole.startswith(part) or whole.endswith(part)

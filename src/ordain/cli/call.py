@@ -1,0 +1,107 @@
+"""``ordain call``: one verb with its arguments, by the way of every other call: a run, authorised and journalled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ordain.cli.approval_lines import approval_lines
+from ordain.cli.approvals import Desk, how_to_decide
+from ordain.cli.call_arguments import arguments_of, parsed_input
+from ordain.cli.connection import Connection, connect
+from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.output import json_text, print_json, show, show_foreign, show_header
+from ordain.cli.places import home_of
+from ordain.cli.runs import address
+from ordain.errors import Refused
+
+WAIT_S = 1
+"""How long a run is waited for before it is looked whether it waits for somebody's yes."""
+APPROVALS_MAX = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCall:
+    """What the command line says; ``given`` is a JSON object of arguments, over which ``words`` go."""
+
+    verb: str
+    words: tuple[str, ...] = ()
+    given: str | None = None
+    workspace: str = "default"
+    whole: bool = False
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameTo:
+    """The run as it stands: at rest, or with what it waits for somebody's yes to."""
+
+    run: dict[str, Any]
+    approvals: Sequence[dict[str, Any]] = ()
+
+
+def call(data_dir: Path | None, asked: AskedCall) -> int:
+    """Call it, and print what came of it. Exit code 1: it was refused, it failed, or it waits for somebody's yes.
+
+    Raises:
+        NotFound: there is no such verb.
+        InvalidRequest: an argument is wrong or missing; no run is begun for it.
+        Refused: the token of the environment may not look at what it began.
+    """
+    came = asyncio.run(_called(home_of(data_dir), asked))
+    reply: dict[str, Any] | None = came.run["response"] if came.run["at_rest"] else None
+    if asked.as_json:
+        print_json(reply if reply is not None else {**came.run, "approvals": list(came.approvals)})
+    else:
+        _print(came, reply, data_dir, asked)
+    return OK if reply is not None and reply["ok"] else FAILED
+
+
+async def _called(home: Path, asked: AskedCall) -> CameTo:
+    given = {} if asked.given is None else parsed_input(asked.given)
+    async with connect(home, drive=True) as connection:
+        verb = await connection.ask("GET", f"/verbs/{quote(asked.verb, safe='')}")
+        payload = arguments_of(verb["input_schema"], given, asked.words)
+        headers = {"Ordain-Workspace": asked.workspace}
+        content = json.dumps({"verb_id": asked.verb, "payload": payload}).encode()
+        begun = await connection.ask("POST", "/verbs/execute", content=content, headers={**headers, "Prefer": "respond-async"})
+        return await _came_to(connection, begun["run_id"], asked.workspace)
+
+
+async def _came_to(connection: Connection, run: str, workspace: str) -> CameTo:
+    desk = Desk(connection=connection, workspace=workspace)
+    while True:
+        try:
+            found = await connection.ask("GET", address(run), params={"wait": WAIT_S}, headers={"Ordain-Workspace": workspace})
+        except Refused as error:
+            raise Refused(f"run {run} has begun, and this token may not look at it (runs:read)", code=error.code) from error
+        if found["at_rest"]:
+            return CameTo(run=found)
+        if found["status"] == "waiting" and (waits := await _open_approvals(desk, run)):
+            return CameTo(run=found, approvals=waits)
+
+
+async def _open_approvals(desk: Desk, run: str) -> Sequence[dict[str, Any]]:
+    """What is open of a run and all below it; nothing where this token may not see it: whoever may is asked, and the run is waited for."""
+    try:
+        found = await desk.ask("GET", "/approvals", params={"limit": APPROVALS_MAX})
+        return [await desk.approval(one["approval_id"]) for one in found["approvals"] if one["root"] == run]
+    except Refused:
+        return ()
+
+
+def _print(came: CameTo, reply: dict[str, Any] | None, data_dir: Path | None, asked: AskedCall) -> None:
+    show_header(came.run["header"], whole=asked.whole or reply is None)
+    if reply is not None and reply["ok"]:
+        show_foreign(json_text(reply["output"], indent=2))
+    elif reply is not None and reply["error"]:
+        show_foreign(f"error: {reply['error']['code']}: {reply['error']['message']}")
+    for approval in came.approvals:
+        show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, data_dir, asked.workspace))))
+    if came.approvals:
+        show(f"\nwhat came of it then: ordain runs show {came.run['run_id']}")

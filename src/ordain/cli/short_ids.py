@@ -1,0 +1,82 @@
+"""Ids as people type them: whole, by a beginning or an end that only one has, or ``last``. Headers show the end; the beginnings are the same for hours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from ordain.errors import InvalidRequest, NotFound
+
+LAST = "last"
+"""What the first line of a list is called: the latest."""
+PART_MIN = 4
+"""A shorter part is no id: one sign too few, and it would be another's."""
+CANDIDATES = 10
+ABOUT = 80
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:")
+_WHOLE = re.compile(r"[0-9a-f]{32}")
+List = Callable[[Mapping[str, Any]], Awaitable[Sequence[Mapping[str, Any]]]]
+"""Asks for a page of a list, with these parameters; raises as the face refuses it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdKind:
+    """What an id is one of: where such are listed, what an item of the list calls its id and itself, how ``every`` one is asked for."""
+
+    noun: str
+    path: str
+    key: str
+    about: tuple[str, ...]
+    every: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def missing(self) -> str:
+        """The code of there being none."""
+        return f"{self.noun}_not_found"
+
+
+RUN = IdKind(noun="run", path="/runs", key="run_id", about=("flow", "status", "created_at"), every={"all": "true"})
+SESSION = IdKind(noun="session", path="/sessions", key="sessionId", about=("userId", "lastActivityAt"))
+APPROVAL = IdKind(noun="approval", path="/approvals", key="approval_id", about=("state", "what"), every={"all": "true"})
+GRANT = IdKind(noun="grant", path="/grants", key="grantId", about=("principal", "expiresAt"), every={"all": "true"})
+
+
+async def whole_id(kind: IdKind, given: str, listed: List) -> str:
+    """The id that was meant. One that is whole, or that nothing here is found by, comes back as it was typed: whoever is asked for it says so.
+
+    Raises:
+        NotFound: the last one, and there is none.
+        InvalidRequest: it is part of several (``ambiguous_id``); they are listed.
+        OrdainError: as ``listed``.
+    """
+    if given == LAST:
+        found = await listed({"limit": 1})
+        if not found:
+            raise NotFound(f"there is no {kind.noun} yet", code=kind.missing)
+        return str(found[0][kind.key])
+    if len(given) < PART_MIN or _WHOLE.fullmatch(given):
+        return given
+    found = await listed({**kind.every, "named": given, "limit": CANDIDATES + 1})
+    ids = [str(one[kind.key]) for one in found]
+    if len(found) > 1 and given not in ids:
+        _ambiguous(kind, given, found)
+    return ids[0] if len(ids) == 1 else given
+
+
+def _ambiguous(kind: IdKind, given: str, found: Sequence[Mapping[str, Any]]) -> NoReturn:
+    told = [" ".join((str(one[kind.key]), *_about(kind, one))) for one in found[:CANDIDATES]]
+    more = ["and more"] if len(found) > CANDIDATES else []
+    raise InvalidRequest(
+        f"{given} is the beginning or the end of several {kind.noun}s: {'; '.join((*told, *more))}",
+        code="ambiguous_id",
+        details={"candidates": [str(one[kind.key]) for one in found[:CANDIDATES]]},
+    )
+
+
+def _about(kind: IdKind, item: Mapping[str, Any]) -> Sequence[str]:
+    """What tells it from the others, in brackets."""
+    told = [str(item[name]) for name in kind.about if item.get(name)]
+    said = ", ".join(one[:19].replace("T", " ") if _MOMENT.match(one) else one[:ABOUT] for one in told)
+    return (f"({said})",) if said else ()

@@ -1,4 +1,4 @@
-"""The guide's examples are what the code takes."""
+"""The guides' examples are what the code takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ordain.verbs import FunctionVerb, Registry, load_folder, verb
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.http_verb import preview
 
-GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "verbs.md").read_text(encoding="utf-8")
+GUIDES = Path(__file__).resolve().parents[3] / "docs" / "guides"
+GUIDE = "".join((GUIDES / name).read_text(encoding="utf-8") for name in ("verbs.md", "verbs-http.md", "verbs-python.md"))
 
 
 def block(language: str, holding: str) -> str:

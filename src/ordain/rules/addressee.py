@@ -60,6 +60,15 @@ def threads_awaiting(facts: AttachFacts) -> Sequence[ThreadFact]:
     return [thread for place, thread in enumerate(facts.threads) if place in facts.approvals and thread.live]
 
 
+def untaken_by(facts: AttachFacts) -> int:
+    """The thread that the yes or no which a request begins with may have been said to: of those that wait for one what was asked last; 0: none waits."""
+    if not facts.outspoken or not facts.cues.lead:
+        return 0
+    asking = [thread for thread in facts.threads if thread.live and thread.asks in _CONSENTS and not thread.barred]
+    waiting = [thread.id for thread in (*asking, *threads_awaiting(facts)) if reachable(facts, thread)]
+    return facts.last if facts.last in waiting else next(iter(waiting), 0)
+
+
 def answer_to(facts: AttachFacts, fitting: Sequence[ThreadFact]) -> AddresseeVerdict | None:
     """What a message answers that fits these open questions, or could be said to the question at the end of a reply."""
     if facts.revises:

@@ -86,6 +86,7 @@ def attach_facts(
         paused=0 if paused is None else paused.thread,
         halted=state.halted,
         newest=True,
+        outspoken=True,
     )
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
 from ordain.flows.commission import Commission, MessageFacts, Telling
 from ordain.flows.kind import Serves, commissioned
-from ordain.journal.records import ENCODER
+from ordain.journal.records import ENCODER, Untaken
 from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
@@ -107,8 +107,8 @@ class Consequences:
                 return self._nudge(self._thread(number))
             case AnswerPending(thread=number, partly=partly):
                 return self._answer(self._thread(number), partly)
-            case NewRequest(thread=number, resumes=resumes):
-                return self._request(number, resumes is True)
+            case NewRequest():
+                return self._request(outcome)
             case Repair():
                 return self._repair(outcome)
             case Triage():
@@ -178,11 +178,17 @@ class Consequences:
         )
         return self._consequence(Attached.ANSWER, change, mail, thread=thread.id, serves=asked.root, anchor=asked.message_id)
 
-    def _request(self, number: int, resumes: bool = False) -> _Follows:
+    def _request(self, outcome: NewRequest) -> _Follows:
+        number, resumes = outcome.thread, outcome.resumes is True
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
         held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
-        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
+        untaken = self._untaken(outcome.untaken) if outcome.untaken is not UNSET else None
+        given = (
+            self._commission(untaken=untaken)
+            if held is None
+            else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
+        )
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(
@@ -194,6 +200,11 @@ class Consequences:
             at=self._at,
         )
         return self._consequence(Attached.NEW_REQUEST, change, *turn, thread=thread)
+
+    def _untaken(self, number: int) -> Untaken:
+        thread = self._thread(number)
+        about = thread.intent if thread.asked is None else thread.asked.text
+        return Untaken(said=self._message.found.lead, approval=thread.asked is None, about=about[:INTENT_CHARS])
 
     def _repair(self, outcome: Repair) -> _Follows:
         """Ask which was meant; a question of that kind that is still open is given up for this one."""

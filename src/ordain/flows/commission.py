@@ -85,10 +85,11 @@ class MessageIds(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 
 
 class Telling(StrEnum):
-    """What is to be told of a run: how far it is, or what had happened when it was stopped."""
+    """What is to be told of a run: how far it is, what had happened when it was stopped, or that its sender's later word came too late for it."""
 
     PROGRESS = "progress"
     STOPPED = "stopped"
+    LATE = "late"
 
 
 class Commission(Struct, frozen=True, kw_only=True):

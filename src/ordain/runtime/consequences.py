@@ -21,9 +21,10 @@ from ordain.ports.shared import SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import ATTACH, Attached, AttachOutcome, MessageReading, Repair, Triage, inline
-from ordain.rules.attachment import AnswerPending, AttachFacts, Filler, NewRequest, Override, SessionBusy, StatusNudge
+from ordain.rules.attachment import AnswerPending, AttachFacts, AttachReason, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
 from ordain.rules.profile import profiled_by
+from ordain.rules.reasons import Reason
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts, slot_taken_back
 from ordain.runtime.foreign_code import asked_of
@@ -82,7 +83,7 @@ class Consequences:
     def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
         """The one consequence. With the decision stands under which catalog it was made, and with which wording its cues were read."""
         outcome, reason = decision.outcome, str(decision.reason)
-        follows = self._of(outcome)
+        follows = self._of(outcome, decision.reason)
         under, said = self._message.catalog, self._message.facts
         record = {"facts": facts, "outcome": outcome, "reason": reason, "catalog": under.digest, "wording": under.wording_id}
         if said.source:
@@ -99,12 +100,12 @@ class Consequences:
         )
         return Consequence(placed=placed, writes=follows.writes, refused=follows.refused, counts=follows.counts)
 
-    def _of(self, outcome: AttachOutcome) -> _Follows:
+    def _of(self, outcome: AttachOutcome, reason: Reason) -> _Follows:
         match outcome:
             case Override():
                 return self._override(outcome)
             case StatusNudge(thread=number):
-                return self._nudge(self._thread(number))
+                return self._nudge(self._thread(number), Telling.LATE if reason is AttachReason.TOO_LATE else Telling.PROGRESS)
             case AnswerPending(thread=number, partly=partly):
                 return self._answer(self._thread(number), partly)
             case NewRequest():
@@ -145,9 +146,9 @@ class Consequences:
             change = msgspec.structs.replace(change, slot=(key, False))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
 
-    def _nudge(self, thread: Thread) -> _Follows:
+    def _nudge(self, thread: Thread, telling: Telling) -> _Follows:
         run = thread.turns[0] if thread.turns else thread.run
-        given = self._commission(run=run, intent=thread.intent)
+        given = self._commission(run=run, intent=thread.intent, telling=telling)
         turn = self._open(Serves.STATUS, given, thread.id, beside=True, counts=False)
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
         return self._consequence(Attached.STATUS_NUDGE, change, *turn, thread=thread.id)

@@ -134,6 +134,8 @@ def resumed(facts: AttachFacts) -> AddresseeVerdict | None:
     working = [thread for thread in live if not thread.asks and thread.id != facts.paused]  # what was held may still be ending
     if working and not (facts.paused and facts.anchor == facts.paused):
         return Filler(), AttachReason.FILLER
+    if facts.unbegun and not facts.anchor:
+        return NewRequest(resumes=True), AttachReason.RESUMED
     if facts.paused and facts.anchor in (0, facts.paused):
         return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED
     return _goes_on(facts, facts.last) if _is_chat(facts) and facts.anchor in (0, facts.last) else None

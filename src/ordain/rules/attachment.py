@@ -176,6 +176,7 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     closed, with ``refused`` if that was a no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose work was held.
     ``newest``: what could be partly about several questions is about the one asked last; decisions from before that took it for a request of its own.
     ``halted``: while it was found out what the message means, its sender said stop.
+    ``unbegun``: what was held last had not begun, for it was still being placed; ``paused`` is what was held before that.
     ``outspoken``: a request waits behind no approval, and what of it is no answer is told; decisions from before that did neither.
     ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. These are recorded
     under short names: of the largest session the facts fit into a kilobyte.
@@ -211,3 +212,4 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     halted: bool = False
     newest: bool = field(default=False, name="new")
     outspoken: bool = field(default=False, name="out")
+    unbegun: bool = field(default=False, name="un")

@@ -17,7 +17,7 @@ from ordain.flows.commission import Commission, MessageFacts, Telling
 from ordain.flows.kind import Serves, commissioned
 from ordain.journal.records import ENCODER, Untaken
 from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
-from ordain.ports.shared import SessionState
+from ordain.ports.shared import LatestEntry, SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import ATTACH, Attached, AttachOutcome, MessageReading, Repair, Triage, inline
@@ -28,7 +28,7 @@ from ordain.rules.reasons import Reason
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts, slot_taken_back
 from ordain.runtime.foreign_code import asked_of
-from ordain.runtime.last_word import held_request
+from ordain.runtime.held_requests import held_request, unbegun_request
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received, facts_of_entry
 from ordain.runtime.opening import Opening, root_run
@@ -180,16 +180,18 @@ class Consequences:
         return self._consequence(Attached.ANSWER, change, mail, thread=thread.id, serves=asked.root, anchor=asked.message_id)
 
     def _request(self, outcome: NewRequest) -> _Follows:
-        number, resumes = outcome.thread, outcome.resumes is True
+        number = outcome.thread
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
-        held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
+        held: LatestEntry | None = None
+        if outcome.resumes is True:
+            user = self._message.facts.user
+            held = held_request(self._state, user, thread=number) if number else unbegun_request(self._state, user)
         untaken = self._untaken(outcome.untaken) if outcome.untaken is not UNSET else None
-        given = (
-            self._commission(untaken=untaken)
-            if held is None
-            else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
-        )
+        given = self._commission(untaken=untaken)
+        if held is not None:
+            begun = {"after": held.run, "resumes": True} if number else {}
+            given = self._commission(again=facts_of_entry(held), **begun)
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(

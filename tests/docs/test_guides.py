@@ -147,3 +147,14 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^):\s]+)\)", page.read_text(encoding="utf-8"))
         if not leads(page, target)
     ] == []
+
+
+GUIDE_WORDS = 1500
+SHORT = ("conversation.md",)
+"""The guides that have been told apart from what is looked up."""
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_guide_is_read_at_one_go(name: str) -> None:
+    """What is looked up stands on a page of the reference."""
+    assert len((DOCS / "guides" / name).read_text(encoding="utf-8").split()) <= GUIDE_WORDS

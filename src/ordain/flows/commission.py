@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordain.contracts.conversation import ExecMode
+from ordain.journal.records import Untaken
 from ordain.rules.attach import MessageReading
 
 
@@ -84,17 +85,18 @@ class MessageIds(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 
 
 class Telling(StrEnum):
-    """What is to be told of a run: how far it is, or what had happened when it was stopped."""
+    """What is to be told of a run: how far it is, what had happened when it was stopped, or that its sender's later word came too late for it."""
 
     PROGRESS = "progress"
     STOPPED = "stopped"
+    LATE = "late"
 
 
 class Commission(Struct, frozen=True, kw_only=True):
     """A run that follows from a message. ``after`` is the run that it takes the place of; ``resumes``: to go on with what was held there.
 
     To tell of a run: which, what it was ``about``, and how many turns ``queued`` behind it never began. To find out what a message means:
-    the readings that the sender chooses between, with their labels; none where a model is asked.
+    the readings that the sender chooses between, with their labels; none where a model is asked. ``untaken`` is what of a request answers nothing.
     """
 
     session: str
@@ -109,3 +111,4 @@ class Commission(Struct, frozen=True, kw_only=True):
     queued: int = 0
     options: tuple[MessageReading, ...] = ()
     labels: tuple[str, ...] = ()
+    untaken: Untaken | None = None

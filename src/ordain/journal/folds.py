@@ -38,8 +38,10 @@ from ordain.journal.records import (
     Record,
     RecordKind,
     Started,
+    Untaken,
 )
 from ordain.rules.acts import Act
+from ordain.rules.attachment import AttachReason
 from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule
 from ordain.rules.header import MARKS, SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
 from ordain.rules.rulebook import NO_FLOW_ASKS, Rulebook
@@ -140,6 +142,8 @@ class Fold:
                 self.flow = f"{body.flow}@{body.flow_version}"
                 self.judged = self._meaning.judges(body.flow, body.flow_version)
                 self.acts.carries = body.label is not None and bool(body.label.verb) and not body.label.narrates
+                if body.label is not None and body.label.untaken is not None:
+                    self.lines.append(untaken_line(body.label.untaken))
             case IntentBody():
                 self._intent(name, body)
             case ObservationBody():
@@ -342,6 +346,13 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
     if any(line.mark not in MARKS for line in lines):
         raise ValueError("a line that a rule tells has no mark of a header's")
     return lines
+
+
+def untaken_line(untaken: Untaken) -> HeaderLine:
+    """What of a request was no answer, in code's words: who agreed to something must not believe that it counts."""
+    what = "the approval, which no message gives," if untaken.approval else "what was asked"
+    told = f"the {untaken.said} in it was not taken: it says more than that, and {what} is still open"
+    return HeaderLine(mark="info", what=told, reason=str(AttachReason.BESIDE), excerpt=untaken.about)
 
 
 def ending(records: Sequence[Record], read: ReadRecord = decode) -> EndedBody | None:

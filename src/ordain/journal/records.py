@@ -100,17 +100,27 @@ class Record(Struct, frozen=True, gc=False, kw_only=True):
     body: bytes | None
 
 
+class Untaken(Struct, frozen=True, gc=False, kw_only=True):
+    """A yes or a no (``said``) with which a request begins, and which answers nothing: ``about`` is the question, or what waits for an approver, which stays open."""
+
+    said: str
+    approval: bool
+    about: str
+
+
 class Label(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What others need to know of a run; its kind writes it when the run is opened, and nobody looks into the input for it.
 
     ``agent`` is whom a root works for (the name of its account), ``verb`` the composite verb that it carries out, ``after`` the run that it
-    takes the place of or tells of; ``narrates``: its words stand below the header of the run that it works for.
+    takes the place of or tells of; ``narrates``: its words stand below the header of the run that it works for. ``untaken`` is what of the message that it
+    answers was no answer to what is open.
     """
 
     agent: str = ""
     verb: str = ""
     after: str = ""
     narrates: bool = False
+    untaken: Untaken | None = None
 
 
 class Started(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""A halt: whether the stored decision about a message says that it ordered a stop of whatever its sender had said before."""
+"""What the stored decision about a message says of orders: whether it stops, goes on with what was held, or halts whatever its sender had said before."""
 
 from __future__ import annotations
 
@@ -25,20 +25,47 @@ class _Facts(Struct, frozen=True):
     explicit: bool = False
 
 
+class _Outcome(Struct, frozen=True):
+    thread: int = 0
+    stop: bool = False
+    resumes: bool = False
+
+
 class _Decided(Struct, frozen=True):
     facts: _Facts = _Facts()
+    outcome: _Outcome = _Outcome()
+
+
+class Ordered(Struct, frozen=True, gc=False, kw_only=True):
+    """What a message ordered: ``stops`` and nothing new, ``resumes`` what was held, ``anew``: in a thread of its own, for it had never begun, ``halts`` all that was said before."""
+
+    stops: bool = False
+    resumes: bool = False
+    anew: bool = False
+    halts: bool = False
 
 
 _DECIDED: Final = msgspec.json.Decoder(_Decided)
+_NOTHING: Final = Ordered()
+
+
+def ordered(decision: bytes | None) -> Ordered:
+    """What the stored decision about a message says that it ordered; nothing where it does not say: what is damaged is reported by who reads it."""
+    if decision is None:
+        return _NOTHING
+    try:
+        found = _DECIDED.decode(decision)
+    except msgspec.MsgspecError:
+        return _NOTHING
+    outcome = found.outcome
+    return Ordered(stops=outcome.stop, resumes=outcome.resumes, anew=outcome.resumes and not outcome.thread, halts=_halts(found.facts))
 
 
 def halts(decision: bytes | None) -> bool:
     """Whether a stored decision is about an order to stop or to wait that is said to no one thread: whatever was said before it is meant."""
-    if decision is None:
-        return False
-    try:
-        facts = _DECIDED.decode(decision).facts
-    except msgspec.MsgspecError:
-        return False  # it does not say, and what is damaged is reported by who reads it
+    return ordered(decision).halts
+
+
+def _halts(facts: _Facts) -> bool:
     cues = facts.cues
     return not facts.anchor and not facts.explicit and (cues.hold or cues.stop >= CERTAIN) and cues.steer < CERTAIN

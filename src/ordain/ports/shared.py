@@ -129,8 +129,9 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     """One of the latest entries, as far as a bare answer may be about it.
 
     Of what Ordain said ``ending`` is how its text ends. Of a message ``attached`` is what it was taken for, ``stops`` whether it ordered nothing new,
-    ``resumes`` whether it ordered to go on with what was held,
-    ``status`` where the run that serves it stands, and ``body`` its own where it is a request. ``key`` is the slot that a question fills.
+    ``resumes`` whether it ordered to go on with what was held, ``anew`` if that had never begun, ``halts`` whether it halted whatever was said before it,
+    ``unbegun`` whether it is still being placed, or was halted while it was,
+    ``status`` where the run that serves it stands, and ``body`` its own where it is a request or unbegun. ``key`` is the slot that a question fills.
     """
 
     seq: int
@@ -143,6 +144,9 @@ class LatestEntry(Struct, frozen=True, gc=False, kw_only=True):
     attached: str = ""
     stops: bool = False
     resumes: bool = False
+    anew: bool = False
+    halts: bool = False
+    unbegun: bool = False
     status: str = ""
     ending: str = ""
     key: str = ""

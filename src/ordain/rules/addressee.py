@@ -60,6 +60,15 @@ def threads_awaiting(facts: AttachFacts) -> Sequence[ThreadFact]:
     return [thread for place, thread in enumerate(facts.threads) if place in facts.approvals and thread.live]
 
 
+def untaken_by(facts: AttachFacts) -> int:
+    """The thread that the yes or no which a request begins with may have been said to: of those that wait for one what was asked last; 0: none waits."""
+    if not facts.outspoken or not facts.cues.lead:
+        return 0
+    asking = [thread for thread in facts.threads if thread.live and thread.asks in _CONSENTS and not thread.barred]
+    waiting = [thread.id for thread in (*asking, *threads_awaiting(facts)) if reachable(facts, thread)]
+    return facts.last if facts.last in waiting else next(iter(waiting), 0)
+
+
 def answer_to(facts: AttachFacts, fitting: Sequence[ThreadFact]) -> AddresseeVerdict | None:
     """What a message answers that fits these open questions, or could be said to the question at the end of a reply."""
     if facts.revises:
@@ -125,6 +134,8 @@ def resumed(facts: AttachFacts) -> AddresseeVerdict | None:
     working = [thread for thread in live if not thread.asks and thread.id != facts.paused]  # what was held may still be ending
     if working and not (facts.paused and facts.anchor == facts.paused):
         return Filler(), AttachReason.FILLER
+    if facts.unbegun and not facts.anchor:
+        return NewRequest(resumes=True), AttachReason.RESUMED
     if facts.paused and facts.anchor in (0, facts.paused):
         return NewRequest(thread=facts.paused, resumes=True), AttachReason.RESUMED
     return _goes_on(facts, facts.last) if _is_chat(facts) and facts.anchor in (0, facts.last) else None

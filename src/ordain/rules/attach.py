@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import structs
+
 from ordain.contracts.policy import Policy
 from ordain.rules.addressee import (
     answer_to,
@@ -21,6 +23,7 @@ from ordain.rules.addressee import (
     taken_back,
     threads_awaiting,
     too_late,
+    untaken_by,
     which,
 )
 from ordain.rules.answer import ExpectedType, Takes
@@ -221,11 +224,13 @@ def _open(facts: AttachFacts) -> AttachVerdict:
 
 
 def _request(facts: AttachFacts) -> AttachVerdict:
-    """A new request, in the thread it replies to or a thread of its own."""
-    known = any(thread.id == facts.anchor and not thread.asks for thread in facts.threads)  # behind a question it would wait for that
-    if known:
-        return NewRequest(thread=facts.anchor), AttachReason.ANCHORED
-    return NewRequest(), AttachReason.NEW_REQUEST
+    """A new request, in the thread it replies to or a thread of its own. Behind a question, or an approval, it would wait for that."""
+    waiting = [thread.id for thread in threads_awaiting(facts)] if facts.outspoken else []
+    known = any(thread.id == facts.anchor and not thread.asks and thread.id not in waiting for thread in facts.threads)
+    request = NewRequest(thread=facts.anchor) if known else NewRequest()
+    if untaken := untaken_by(facts):
+        return structs.replace(request, untaken=untaken), AttachReason.BESIDE
+    return request, AttachReason.ANCHORED if known else AttachReason.NEW_REQUEST
 
 
 def possible(facts: AttachFacts) -> Sequence[Attached]:
@@ -235,10 +240,14 @@ def possible(facts: AttachFacts) -> Sequence[Attached]:
     if _stoppable(facts):
         found.append(Attached.OVERRIDE)
     brief = cues.words <= (SORTED_WORDS if cues.whole and cues.question else SHORT_WORDS)
-    if _target(facts) is not None and (cues.nudge or cues.trouble or brief):
+    if cues.apart:
+        return found  # what has a matter of its own is worked on, whatever a model takes it for
+    if _target(facts) is not None and not cues.lead and (cues.nudge or cues.trouble or brief):
         found.append(Attached.STATUS_NUDGE)
     if any(thread.asks and thread.barred is Barred.NO for thread in live):
         found.append(Attached.ANSWER)
+    if facts.outspoken and cues.partly is Partly.MAYBE and len(live) == len(threads_awaiting(facts)):
+        return found  # beside an approval nobody would ask for it again
     if partly_answered(facts, Partly.MAYBE) is not None or (
         cues.words <= (SORTED_WORDS if cues.whole else SHORT_WORDS) and not cues.question
     ):

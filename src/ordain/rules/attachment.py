@@ -34,6 +34,10 @@ class AttachReason(Reason):
     FILLER = "attach.filler", "The wording wants nothing."
     NEW_REQUEST = "attach.new_request", "Nothing else fits: a request of its own."
     ANCHORED = "attach.anchored", "A request that replies to a message of the thread."
+    BESIDE = (
+        "attach.beside",
+        "A request of its own that begins with a yes or a no: that is no answer to what is open, and its sender is told so.",
+    )
     AMBIGUOUS = "attach.ambiguous", "Two threads fit equally: the sender is asked."
     CHOSEN = "attach.chosen", "The sender chose one of the two readings."
     ASK = "attach.ask", "Wording and state leave the class open; policy lets a model suggest one."
@@ -134,10 +138,14 @@ class Filler(Struct, frozen=True, kw_only=True, tag="filler"):
 
 
 class NewRequest(Struct, frozen=True, kw_only=True, tag="new_request"):
-    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one. ``resumes``: the request that was held there."""
+    """A turn follows, in an existing thread or (0) a new one; behind the thread's unsettled turn, if it has one. ``resumes``: the request that was held there.
+
+    ``untaken``: the yes or no that it begins with is no answer to what this thread asks or waits for.
+    """
 
     thread: int = 0
     resumes: bool | UnsetType = UNSET
+    untaken: int | UnsetType = UNSET
 
 
 class Repair(Struct, frozen=True, kw_only=True, tag="repair"):
@@ -168,6 +176,8 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     closed, with ``refused`` if that was a no, and ``revises`` if the message is an edit of that answer; ``paused`` is the thread whose work was held.
     ``newest``: what could be partly about several questions is about the one asked last; decisions from before that took it for a request of its own.
     ``halted``: while it was found out what the message means, its sender said stop.
+    ``unbegun``: what was held last had not begun, for it was still being placed; ``paused`` is what was held before that.
+    ``outspoken``: a request waits behind no approval, and what of it is no answer is told; decisions from before that did neither.
     ``asks_back``: what a model takes for an override or an answer goes back to the sender; decisions from before that did as it said. These are recorded
     under short names: of the largest session the facts fit into a kilobyte.
     """
@@ -201,3 +211,5 @@ class AttachFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     paused: int = field(default=0, name="on")
     halted: bool = False
     newest: bool = field(default=False, name="new")
+    outspoken: bool = field(default=False, name="out")
+    unbegun: bool = field(default=False, name="un")

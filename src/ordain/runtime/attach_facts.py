@@ -12,7 +12,8 @@ from ordain.rules.answer import Takes
 from ordain.rules.attach import THREADS_MAX, Attached, MessageReading
 from ordain.rules.attachment import AttachFacts, Barred, Edit, ThreadFact
 from ordain.runtime.answer_reading import AnswerReading
-from ordain.runtime.last_word import LastWord, LatestAnswer, answer_edited, held_request, last_word, latest_answer, thread_named
+from ordain.runtime.held_requests import held_request, held_thread
+from ordain.runtime.last_word import LastWord, LatestAnswer, answer_edited, last_word, latest_answer, thread_named
 from ordain.runtime.message_entry import Received
 from ordain.wording.asking import ends_asking
 from ordain.wording.cues import Partly
@@ -41,14 +42,16 @@ def attach_facts(
     last = _last(state, barred)
     says = found.yes or found.no or found.hold
     answered = latest_answer(state, message, last) if says else LatestAnswer()
-    paused = held_request(state, said.user, after=last.seq) if found.go_on and not says else None
+    goes_on = found.go_on and not says
+    paused = held_thread(state, said.user, after=last.seq) if goes_on else 0
+    held = held_request(state, said.user, after=last.seq) if goes_on else None
     place = state.edited if edit is not Edit.NONE else state.replied
     named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     anchor = named if place is None else place.thread
     referred = (
         {anchor},
         {option.thread for option in given.options},
-        {last.thread, answered.thread, 0 if paused is None else paused.thread},
+        {last.thread, answered.thread, paused},
     )
     threads = sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]  # these are never cut off
     facts = AttachFacts(
@@ -83,9 +86,11 @@ def attach_facts(
         answered=answered.thread,
         refused=answered.refused,
         revises=bool(answer_edited(state, message)),
-        paused=0 if paused is None else paused.thread,
+        paused=paused,
+        unbegun=held is not None and held.unbegun,
         halted=state.halted,
         newest=True,
+        outspoken=True,
     )
 
 

@@ -20,6 +20,8 @@ OFFLINE = "offline"
 """The provider of code that answers where no model is: it has no tokens, and costs nothing."""
 FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
 """Reasons of what took the place of something else: whoever sees the answer sees that as well."""
+NOT_TAKEN = ("attach.beside",)
+"""Reasons of what was said and does not count: nobody is to believe that it does."""
 
 _TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) ·.*")
 _TOTALS = re.compile(
@@ -89,7 +91,7 @@ def needs_all(header: str) -> bool:
     bad = (MARKS["fail"], MARKS["unknown"])
     if any(line.lstrip(" ").startswith(bad) for line in header.split("\n")):
         return True
-    return any(found["code"].startswith(FELL_BACK) for found in _REASON.finditer(header))
+    return any(found["code"].startswith((*FELL_BACK, *NOT_TAKEN)) for found in _REASON.finditer(header))
 
 
 def at_work(header: str) -> str:

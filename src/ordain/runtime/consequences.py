@@ -8,26 +8,27 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
 from ordain.flows.commission import Commission, MessageFacts, Telling
 from ordain.flows.kind import Serves, commissioned
-from ordain.journal.records import ENCODER
+from ordain.journal.records import ENCODER, Untaken
 from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
-from ordain.ports.shared import SessionState
+from ordain.ports.shared import LatestEntry, SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
 from ordain.rules.attach import ATTACH, Attached, AttachOutcome, MessageReading, Repair, Triage, inline
-from ordain.rules.attachment import AnswerPending, AttachFacts, Filler, NewRequest, Override, SessionBusy, StatusNudge
+from ordain.rules.attachment import AnswerPending, AttachFacts, AttachReason, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
 from ordain.rules.profile import profiled_by
+from ordain.rules.reasons import Reason
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import Placing, attach_facts, slot_taken_back
 from ordain.runtime.foreign_code import asked_of
-from ordain.runtime.last_word import held_request
+from ordain.runtime.held_requests import held_request, unbegun_request
 from ordain.runtime.mail import AnswerBody, InterruptBody
 from ordain.runtime.message_entry import Received, facts_of_entry
 from ordain.runtime.opening import Opening, root_run
@@ -82,7 +83,7 @@ class Consequences:
     def of(self, facts: AttachFacts, decision: Decision[AttachOutcome]) -> Consequence:
         """The one consequence. With the decision stands under which catalog it was made, and with which wording its cues were read."""
         outcome, reason = decision.outcome, str(decision.reason)
-        follows = self._of(outcome)
+        follows = self._of(outcome, decision.reason)
         under, said = self._message.catalog, self._message.facts
         record = {"facts": facts, "outcome": outcome, "reason": reason, "catalog": under.digest, "wording": under.wording_id}
         if said.source:
@@ -99,16 +100,16 @@ class Consequences:
         )
         return Consequence(placed=placed, writes=follows.writes, refused=follows.refused, counts=follows.counts)
 
-    def _of(self, outcome: AttachOutcome) -> _Follows:
+    def _of(self, outcome: AttachOutcome, reason: Reason) -> _Follows:
         match outcome:
             case Override():
                 return self._override(outcome)
             case StatusNudge(thread=number):
-                return self._nudge(self._thread(number))
+                return self._nudge(self._thread(number), Telling.LATE if reason is AttachReason.TOO_LATE else Telling.PROGRESS)
             case AnswerPending(thread=number, partly=partly):
                 return self._answer(self._thread(number), partly)
-            case NewRequest(thread=number, resumes=resumes):
-                return self._request(number, resumes is True)
+            case NewRequest():
+                return self._request(outcome)
             case Repair():
                 return self._repair(outcome)
             case Triage():
@@ -145,9 +146,9 @@ class Consequences:
             change = msgspec.structs.replace(change, slot=(key, False))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
 
-    def _nudge(self, thread: Thread) -> _Follows:
+    def _nudge(self, thread: Thread, telling: Telling) -> _Follows:
         run = thread.turns[0] if thread.turns else thread.run
-        given = self._commission(run=run, intent=thread.intent)
+        given = self._commission(run=run, intent=thread.intent, telling=telling)
         turn = self._open(Serves.STATUS, given, thread.id, beside=True, counts=False)
         change = ThreadChange(id=thread.id, session=self._state.session, at=self._at)
         return self._consequence(Attached.STATUS_NUDGE, change, *turn, thread=thread.id)
@@ -178,11 +179,19 @@ class Consequences:
         )
         return self._consequence(Attached.ANSWER, change, mail, thread=thread.id, serves=asked.root, anchor=asked.message_id)
 
-    def _request(self, number: int, resumes: bool = False) -> _Follows:
+    def _request(self, outcome: NewRequest) -> _Follows:
+        number = outcome.thread
         thread = number or self._state.next_thread
         queued = any(known.turns for known in self._state.threads if known.id == thread)
-        held = held_request(self._state, self._message.facts.user, thread=number) if resumes else None
-        given = self._commission() if held is None else self._commission(after=held.run, again=facts_of_entry(held), resumes=True)
+        held: LatestEntry | None = None
+        if outcome.resumes is True:
+            user = self._message.facts.user
+            held = held_request(self._state, user, thread=number) if number else unbegun_request(self._state, user)
+        untaken = self._untaken(outcome.untaken) if outcome.untaken is not UNSET else None
+        given = self._commission(untaken=untaken)
+        if held is not None:
+            begun = {"after": held.run, "resumes": True} if number else {}
+            given = self._commission(again=facts_of_entry(held), **begun)
         turn = self._open(Serves.REQUEST, given, thread, queued=queued)
         status = None if queued else ThreadStatus.IN_PROGRESS
         change = ThreadChange(
@@ -194,6 +203,11 @@ class Consequences:
             at=self._at,
         )
         return self._consequence(Attached.NEW_REQUEST, change, *turn, thread=thread)
+
+    def _untaken(self, number: int) -> Untaken:
+        thread = self._thread(number)
+        about = thread.intent if thread.asked is None else thread.asked.text
+        return Untaken(said=self._message.found.lead, approval=thread.asked is None, about=about[:INTENT_CHARS])
 
     def _repair(self, outcome: Repair) -> _Follows:
         """Ask which was meant; a question of that kind that is still open is given up for this one."""

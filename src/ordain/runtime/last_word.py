@@ -1,22 +1,17 @@
-"""What was said last in a session, as far as a message may be about it: what Ordain asked, what its sender answered, what was held."""
+"""What was said last in a session, as far as a message may be about it: what Ordain asked, what its sender answered."""
 
 from __future__ import annotations
 
 from collections.abc import Set
 
-import msgspec
 from msgspec import Struct
 
-from ordain.journal.records import STOPPED, Status
 from ordain.ports.further_back import OURS, REQUESTS, TAKEN
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import LatestEntry, SessionState
 from ordain.rules.attach import Attached
 from ordain.runtime.message_entry import Received, thread_ref_of
 from ordain.wording.asking import ends_asking
-
-_MAY_GO_ON = frozenset(map(str, set(Status) - STOPPED)) - {Status.FAILED, Status.TIMED_OUT}
-"""Where a run stands that was held: it has been, is just ending, or had ended by itself, which the turn that goes on finds out. What failed is no work to go on with."""
 
 
 class LastWord(Struct, frozen=True, kw_only=True):
@@ -91,31 +86,6 @@ def _answer(state: SessionState, thread: Thread, seq: int) -> LatestAnswer:
     key = next((one.key for one in state.spoken if one.kind is EntryKind.QUESTION and one.thread == thread.id and one.seq < seq), "")
     refused = any(value is False for name, value in thread.slots.items() if key in ("", name))
     return LatestAnswer(thread=thread.id, refused=refused, key=key)
-
-
-def held_request(state: SessionState, user: str, *, after: int = 0, thread: int = 0) -> LatestEntry | None:
-    """The sender's own request whose work was held last, behind entry ``after``, where nothing has begun in its thread since; None where there is none.
-
-    Its ``run`` is the one that was held: of a request that had been held before and gone on, the run that went on with it. ``thread``: of this one alone,
-    0: of any.
-    """
-    within = {one.id: set(one.turns) for one in state.threads if thread in (0, one.id)}
-    held, begun, went_on = dict[int, set[str]](), set[int](), dict[int, LatestEntry]()
-    for one in state.spoken:
-        if one.kind is not EntryKind.MESSAGE or one.attached not in REQUESTS or one.thread not in within or one.thread in begun:
-            continue
-        if one.stops and (one.seq > after or one.thread in went_on):
-            held.setdefault(one.thread, set()).add(one.run)
-            continue
-        youngest = went_on.get(one.thread, one)
-        own = one.author == user and one.body is not None and one.thread in held
-        if own and youngest.status in _MAY_GO_ON and within[one.thread] <= {*held[one.thread], youngest.run}:
-            if not one.resumes:
-                return msgspec.structs.replace(one, run=youngest.run)
-            went_on.setdefault(one.thread, one)
-        else:
-            begun.add(one.thread)
-    return None
 
 
 def thread_named(state: SessionState, message: Received) -> int:

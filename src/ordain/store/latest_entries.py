@@ -10,9 +10,11 @@ import msgspec
 
 from ordain.errors import JournalCorrupt
 from ordain.ports.further_back import Behind, further_back
-from ordain.ports.halt import LATER_MAX, halts
+from ordain.ports.halt import LATER_MAX, halts, ordered
 from ordain.ports.sessions import EntryKind, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, SessionRead
+from ordain.rules.attach import Attached
+from ordain.rules.attachment import AttachReason
 from ordain.store.senders import sender_of_root
 
 _OURS: Final = f"'{EntryKind.REPLY}', '{EntryKind.SAID}'"
@@ -22,12 +24,12 @@ ENDING: Final = (
 )
 """How the text of a reply, and of what was said on the way, ends; "" of anything else."""
 _KEY: Final = f"CASE WHEN t.kind = '{EntryKind.QUESTION}' AND json_valid(CAST(t.body AS TEXT)) THEN coalesce(json_extract(CAST(t.body AS TEXT), '$.key'), '') ELSE '' END"
+_UNBEGUN: Final = f"t.attached = '{Attached.TRIAGE}' OR t.reason = '{AttachReason.HALTED}'"
 _ENTRY: Final = (
     "SELECT t.seq, t.at, t.thread, t.kind, t.run, t.channel, t.author, t.attached,"  # noqa: S608 - our own columns
-    " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.stop'), 0) ELSE 0 END,"
-    " CASE WHEN json_valid(CAST(t.decision AS TEXT)) THEN coalesce(json_extract(CAST(t.decision AS TEXT), '$.outcome.resumes'), 0) ELSE 0 END,"
+    f" t.decision, ({_UNBEGUN}),"
     f" coalesce((SELECT r.status FROM runs r WHERE t.kind = '{EntryKind.MESSAGE}' AND r.id = t.run), ''), {ENDING}, {_KEY},"
-    f" CASE WHEN t.kind = '{EntryKind.MESSAGE}' AND t.attached IN ('new_request', 'override') THEN t.body END"
+    f" CASE WHEN t.kind = '{EntryKind.MESSAGE}' AND (t.attached IN ('new_request', 'override') OR {_UNBEGUN}) THEN t.body END"
     " FROM transcript t WHERE t.session = ? AND t.seq < ?"
 )
 _LATEST: Final = f"{_ENTRY} ORDER BY t.seq DESC LIMIT ?"
@@ -84,9 +86,10 @@ def asked_at(db: sqlite3.Connection, session: int, thread: Thread) -> Thread:
 
 
 def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[LatestEntry]:
-    for seq, at, thread, kind, run, channel, author, attached, stops, resumes, status, ending, key, body in db.execute(query, given):
+    for seq, at, thread, kind, run, channel, author, attached, decision, unbegun, status, ending, key, body in db.execute(query, given):
         if kind not in _KINDS:
             raise JournalCorrupt(f"entry {seq} of a transcript is of no known kind", details={"seq": seq})
+        order = ordered(decision)
         yield LatestEntry(
             seq=seq,
             at=at,
@@ -96,8 +99,11 @@ def _entries(db: sqlite3.Connection, query: str, *given: int | str) -> Iterator[
             channel=channel,
             author=author,
             attached=attached,
-            stops=bool(stops),
-            resumes=bool(resumes),
+            stops=order.stops,
+            resumes=order.resumes,
+            anew=order.anew,
+            halts=order.halts,
+            unbegun=bool(unbegun),
             status=status,
             ending=ending,
             key=key if isinstance(key, str) else "",

@@ -20,6 +20,8 @@ from ordain.wording.engine_5.reading import LISTS as LISTS_5
 from ordain.wording.engine_5.reading import WrittenReading
 from ordain.wording.engine_6.reading import LISTS as LISTS_6
 from ordain.wording.engine_6.reading import InsistentReading
+from ordain.wording.engine_7.reading import LISTS as LISTS_7
+from ordain.wording.engine_7.reading import ApartReading
 from ordain.wording.table import Table
 
 
@@ -73,6 +75,7 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         (4, LISTS_4, ClearReading),
         (5, LISTS_5, WrittenReading),
         (6, LISTS_6, InsistentReading),
+        (7, LISTS_7, ApartReading),
     )
 }
 NEWEST: Final = max(ENGINES)

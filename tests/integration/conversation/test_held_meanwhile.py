@@ -41,6 +41,56 @@ async def test_a_stop_holds_what_is_still_being_placed(stop: str, works: bool) -
         lawful(house.ordain)
 
 
+@pytest.mark.parametrize("placed_by_then", [True, False])
+async def test_what_was_said_last_goes_on_first(placed_by_then: bool) -> None:
+    """The younger was still being placed when the stop came: "go on" begins it, in a thread of its own, and a second one the older; also before it was placed."""
+    async with House(script=script_of(PLACED, holds("slowly")), policy=ASKS) as house:
+        first = await house.send("please work slowly on the report", mode="agent")
+        await house.until("the model is at work", lambda: house.puppet.held)
+        second = await house.send("and the letter to the bank as well", mode="agent")
+        await house.until("a model is asked", lambda: len(house.puppet.held) == 2)
+        await house.send("stop")
+        if placed_by_then:
+            house.puppet.let_go()
+            assert (await house.told(second)).reason == "attach.halted"
+        again = await house.send("go on")
+        assert house.so_far(again).reason == "attach.resumed"
+        assert house.so_far(again).thread_id not in (None, house.so_far(first).thread_id)
+        house.puppet.let_go()
+        done = await house.told(again)
+        assert done.reply is not None
+        assert (done.reply.ok, done.reply.narrative) == (True, "done: and the letter to the bank as well")
+        assert (await house.told(second)).reason == "attach.halted"
+        older = await house.send("go on")
+        await house.until("the model is at work again", lambda: house.puppet.held == ["please work slowly on the report"])
+        house.puppet.let_go()
+        done = await house.told(older)
+        assert (done.reason, done.thread_id) == ("attach.resumed", house.so_far(first).thread_id)
+        assert done.reply is not None
+        assert done.reply.narrative == "done: please work slowly on the report"
+        assert (await house.say("go on")).reason != "attach.resumed"
+        lawful(house.ordain)
+
+
+async def test_what_had_not_begun_can_be_held_and_go_on_more_than_once() -> None:
+    """Its words are those that were first said, and never *go on*."""
+    async with House(script=script_of(PLACED, holds("slowly"), holds("letter")), policy=ASKS) as house:
+        await house.send("please work slowly on the report", mode="agent")
+        await house.until("the model is at work", lambda: house.puppet.held)
+        await house.send("and the letter to the bank as well", mode="agent")
+        await house.until("a model is asked", lambda: len(house.puppet.held) == 2)
+        for _ in range(3):
+            await house.say("stop")
+            again = await house.send("go on")
+            assert house.so_far(again).reason == "attach.resumed"
+            await house.until("the letter is worked on", lambda: "and the letter to the bank as well" in house.puppet.held)
+        house.puppet.let_go()
+        done = await house.told(again)
+        assert done.reply is not None
+        assert done.reply.narrative == "done: and the letter to the bank as well"
+        lawful(house.ordain)
+
+
 async def test_what_comes_after_a_stop_is_placed_as_ever() -> None:
     """A halt is for what was said before it, by its sender, and not for what one reply alone is about."""
     async with House(script=script_of(PLACED, holds("slowly")), policy=ASKS) as house:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.verbs import ArgumentRole
+from ordain.flows.status.late import NOTHING_RAN
 from ordain.testing import ModelScript, call, finish, hold, output
+from ordain.verbs.functions import verb
+from tests.integration.conversation.test_workflows import Office
 from tests.shapes.lines import about, holds, script_of, words
 from tests.shapes.session_laws import lawful
-from tests.shapes.talk import House
+from tests.shapes.talk import WORKSPACE, House
 
 ASKS = call("ask_user", question="Delete all files?", expected_type="yes_no", key="ok")
 
@@ -92,8 +97,45 @@ async def test_a_no_that_comes_too_late_is_told_so() -> None:
         said = await house.say("no")
         assert (said.attached, said.reason) == ("status_nudge", "attach.too_late")
         assert said.reply is not None
-        assert said.reply.narrative == "“please tidy”: done."
+        assert said.reply.narrative == f"“please tidy”: too late: it was done before this came, so it stops nothing. {NOTHING_RAN}"
         assert (await house.say("thanks")).attached == "filler"
+        lawful(house.ordain)
+
+
+@verb(effect="send", arguments={"to": ArgumentRole.RECIPIENT})
+def tell_all(to: str) -> str:
+    """Tell everybody."""
+    return f"{to} know"
+
+
+@verb(effect="private", arguments={"text": ArgumentRole.CONTENT})
+def jot(text: str) -> str:
+    """Jot something down."""
+    return text
+
+
+async def test_a_no_after_the_act_is_told_what_ran_and_what_cannot_be_undone(tmp_path: Path) -> None:
+    """What went out is gone, what was changed takes a request of its own; who is told "done" would believe that his no was heard."""
+    acts = [ASKS, call("jot", text="gone"), call("tell_all", to="everybody"), finish("all told")]
+    script = script_of()
+    for index, act in enumerate(acts):
+        script = script.on("planner", act, index=index, when=about("tidy"))
+    async with Office(tmp_path, script=script, verbs=[tell_all, jot]) as house:
+        await house.send("please tidy everybody", mode="agent", id="m1", max_steps=9, allowed_verbs=["ask_user", "jot", "tell_all"])
+        await house.quiet()
+        await house.send("yes")
+        await house.quiet()
+        (view,) = await house.ordain.runtime.approvals.listed(WORKSPACE)
+        await house.decide(view)
+        await house.quiet()
+        said = await house.say("no, don't")
+        assert said.reason == "attach.too_late"
+        assert said.reply is not None
+        assert said.reply.narrative == (
+            "“please tidy everybody”: too late: it was done before this came, so it stops nothing. What ran: jot, tell_all."
+            " What went out with tell_all cannot be taken back."
+            " What jot changed is undone by a request of its own alone, where that can be done."
+        )
         lawful(house.ordain)
 
 

@@ -1,4 +1,4 @@
-"""What was said last in a session: by Ordain, by its sender, and what was held."""
+"""What was said last in a session: by Ordain, by its sender."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.journal.records import Status
 from ordain.ports.sessions import EntryKind, OpenQuestion, Thread, ThreadStatus
 from ordain.ports.shared import LatestEntry, SessionState
-from ordain.runtime.last_word import LastWord, LatestAnswer, held_request, last_word, latest_answer, thread_named
+from ordain.runtime.last_word import LastWord, LatestAnswer, last_word, latest_answer, thread_named
 from tests.unit.runtime.test_attach_facts import message
 
 
@@ -67,33 +66,6 @@ def test_an_answer_counts_while_its_work_goes_on() -> None:
     assert latest_answer(state(ended, answer), message("yes"), LastWord()) == LatestAnswer(thread=1, refused=True)
     assert latest_answer(state(ended, answer, said(4, 0, attached="filler")), message("no"), LastWord()) == LatestAnswer()
     assert latest_answer(state(going, answer), message("no"), LastWord(thread=2, seq=9)) == LatestAnswer()
-
-
-def test_what_was_held_is_the_senders_own_request() -> None:
-    """Not of another, not what failed, not where something has begun since; whether it is still ending or had ended by itself its turn finds out."""
-    asked = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.CANCELLED))
-    stop = said(2, 1, attached="override", stops=True)
-    assert held_request(state((thread(1),), asked, stop), "ada") == asked
-    assert held_request(state((thread(1),), asked, stop), "bob") is None
-    assert held_request(state((thread(1),), asked, stop), "ada", after=2) is None
-    assert held_request(state((thread(1, "r"),), asked, stop), "ada") == asked
-    assert held_request(state((thread(1, "r", "other"),), asked, stop), "ada") is None
-    assert held_request(state((thread(1),), asked, stop, said(3, 1, attached="new_request")), "ada") is None
-    done = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.COMPLETED))
-    assert held_request(state((thread(1),), done, stop), "ada") == done
-    failed = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.FAILED))
-    assert held_request(state((thread(1),), failed, stop), "ada") is None
-
-
-def test_what_went_on_and_was_held_again_is_the_first_request() -> None:
-    """With the run that was held last: the words *go on* are nobody's request."""
-    asked = said(1, 1, attached="new_request", body=b"{}", run="r", status=str(Status.CANCELLED))
-    stops = [said(seq, 1, attached="override", stops=True, run=f"s{seq}") for seq in (2, 4)]
-    again = said(3, 1, attached="new_request", body=b'"go on"', run="r2", resumes=True, status=str(Status.CANCELLED))
-    found = held_request(state((thread(1),), asked, stops[0], again, stops[1]), "ada")
-    assert found is not None
-    assert (found.seq, found.body, found.run) == (1, b"{}", "r2")
-    assert held_request(state((thread(1),), asked, stops[0], again), "ada") is None
 
 
 def test_a_word_for_a_thread_means_one_or_none() -> None:

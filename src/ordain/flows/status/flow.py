@@ -10,6 +10,7 @@ from ordain.effects.effect import SharedState
 from ordain.effects.results import ReadValue
 from ordain.flows.commission import Telling
 from ordain.flows.context import FlowContext
+from ordain.flows.status.late import GOES_ON, told_late
 from ordain.ports.effects import Interrupted
 from ordain.rules.header import SIGNS, plain
 
@@ -18,7 +19,7 @@ APPROVALS_TOLD = 3
 
 
 class StatusInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then, and how many ``queued`` turns never began."""
+    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then, and how many ``queued`` turns never began; or that a word came too late."""
 
     session: str
     seq: int
@@ -46,12 +47,17 @@ async def run_status(context: FlowContext, given: StatusInput) -> StatusOutput:
     if not isinstance(seen, ReadValue) or seen.value is None:
         return StatusOutput(narrative="Nothing is known of it any more.", run=given.run, status="unknown")
     found: dict[str, Any] = seen.value
-    return StatusOutput(narrative=_told(given, found), run=given.run, status=str(found["status"]))
+    return StatusOutput(narrative=_told(context, given, found), run=given.run, status=str(found["status"]))
 
 
-def _told(given: StatusInput, found: dict[str, Any]) -> str:
+def _told(context: FlowContext, given: StatusInput, found: dict[str, Any]) -> str:
     status = found["status"]
     about = f"“{plain(given.intent.translate(SIGNS), SHOWN)}”: " if given.intent else ""
+    if given.about == Telling.LATE:
+        if status in {"queued", "ready", "running", "waiting"} or found["asks"] or found.get("approvals"):
+            return f"{about}{GOES_ON}"
+        over = "it was done" if status == "completed" else f"it had ended as {status} ({found['reason']})"
+        return f"{about}{told_late(found, context.catalog, over=over)}"
     if given.about == Telling.STOPPED:
         ended = "it had ended by itself before it could be stopped" if status == "completed" else "stopped"
         ended += f", and {given.queued} queued behind it" if given.queued else ""

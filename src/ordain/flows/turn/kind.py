@@ -41,7 +41,7 @@ from ordain.rules.workflow import WORKFLOW
 
 def _label(given: TurnInput) -> Label:
     """Whom it works for is the entry of its mode, one of a closed set: the verb is the sender's word, and no word of his begins an account (B-03)."""
-    return Label(agent=ENTRY_OF[given.message.mode], after=given.after)
+    return Label(agent=ENTRY_OF[given.message.mode], after=given.after, untaken=given.untaken)
 
 
 def _label_4(given: TurnInput | FlatTurnInput) -> Label:

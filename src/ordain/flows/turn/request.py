@@ -10,18 +10,20 @@ from ordain.contracts.conversation import ExecMode
 from ordain.flows.act import StepResult
 from ordain.flows.commission import Commission, MessageFacts
 from ordain.flows.kind import FailedStep
+from ordain.journal.records import Untaken
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A message with its number in the session, and the run that the turn takes the place of (``after``).
 
-    ``resumes``: what that run was about was held, and goes on. Turns from before did not say.
+    ``resumes``: what that run was about was held, and goes on. Turns from before did not say. ``untaken`` is for the header alone.
     """
 
     seq: int
     message: MessageFacts
     after: str = ""
     resumes: bool = False
+    untaken: Untaken | None = None
 
 
 class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,4 +54,4 @@ class TurnOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def turn_input(given: Commission) -> TurnInput:
     """The input of the turn that serves a message."""
-    return TurnInput(seq=given.seq, message=given.message, after=given.after, resumes=given.resumes)
+    return TurnInput(seq=given.seq, message=given.message, after=given.after, resumes=given.resumes, untaken=given.untaken)

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ordain.errors import FlowFault, JournalCorrupt, RunLost
 from ordain.journal.digests import GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.further_back import Behind, further_back
-from ordain.ports.halt import LATER_MAX, halts
+from ordain.ports.halt import LATER_MAX, halts, ordered
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
 from ordain.ports.store import MessageKey
 from ordain.ports.writes import EntryPlaced
-from ordain.rules.attach import POSTPONED
+from ordain.rules.attach import POSTPONED, Attached
+from ordain.rules.attachment import AttachReason
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.configuration_rows import is_profiled
 from ordain.testing.memory.rows import EntryRow, KeptSession, MemoryRows
 from ordain.testing.memory.threads import read_threads
-
-
-class _Ordered(Struct, frozen=True):
-    stop: bool = False
-    resumes: bool = False
-
-
-class _Decided(Struct, frozen=True):
-    outcome: _Ordered = _Ordered()
 
 
 def read_state(rows: MemoryRows, workspace: str, read: SessionRead) -> SessionState:
@@ -87,7 +78,8 @@ def _spoken(rows: MemoryRows, name: SessionKey, before: int, read: SessionRead) 
 
 def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
     entry = row.entry
-    is_message = entry.kind is EntryKind.MESSAGE
+    is_message, order = entry.kind is EntryKind.MESSAGE, ordered(entry.decision)
+    unbegun = entry.attached == Attached.TRIAGE or entry.reason == str(AttachReason.HALTED)
     return LatestEntry(
         seq=entry.seq,
         at=entry.at,
@@ -97,21 +89,16 @@ def _said(rows: MemoryRows, row: EntryRow) -> LatestEntry:
         channel=entry.channel,
         author=row.author,
         attached=entry.attached,
-        stops=_ordered(entry).stop,
-        resumes=_ordered(entry).resumes,
+        stops=order.stops,
+        resumes=order.resumes,
+        anew=order.anew,
+        halts=order.halts,
+        unbegun=unbegun,
         status=str(rows.runs[entry.run].run.status) if is_message and entry.run in rows.runs else "",
         ending=_ending(entry),
         key=_key(entry),
-        body=entry.body if is_message and entry.attached in ("new_request", "override") else None,
+        body=entry.body if is_message and (unbegun or entry.attached in ("new_request", "override")) else None,
     )
-
-
-def _ordered(entry: Entry) -> _Ordered:
-    """Whether its decision was an order to stop, or to go on."""
-    try:
-        return _Ordered() if entry.decision is None else msgspec.json.decode(entry.decision, type=_Decided).outcome
-    except msgspec.ValidationError:
-        return _Ordered()
 
 
 def _ending(entry: Entry) -> str:

@@ -10,7 +10,9 @@ import pytest
 from ordain.flows.commission import Telling
 from ordain.flows.status.flow import StatusInput
 from ordain.flows.status.kind import STATUS
+from ordain.flows.status.late import GOES_ON, NOTHING_RAN
 from ordain.journal.records import Status
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.header import HeaderFacts
 from ordain.testing import Standing, interrupt, read, unread
 from tests.unit.flows.house import play
@@ -48,6 +50,16 @@ def seen(status: str, **more: Any) -> Any:
         "header": msgspec.to_builtins(HEADER),
     }
     return read({**found, **more}, "run")
+
+
+DONE_BEFORE = "too late: it was done before this came, so it stops nothing."
+CHANGED = "What note changed is undone by a request of its own alone, where that can be done."
+
+
+def acted(*acts: tuple[str, ActEnd, bool]) -> Any:
+    """The header of a run with these acts: verb, end, and whether it only reads."""
+    found = tuple(Act(verb=verb, call=f"{at}", end=end, reads=reads) for at, (verb, end, reads) in enumerate(acts))
+    return msgspec.to_builtins(msgspec.structs.replace(HEADER, acts=found))
 
 
 def tell(*script: Any, **given: Any) -> Any:
@@ -102,3 +114,31 @@ def test_an_interrupt_stops_the_telling(in_flight: bool) -> None:
     """Somebody does not want to hear it."""
     played = tell(interrupt(in_flight=in_flight))
     assert (played.reply, played.status) == ("Stopped.", Status.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (seen("running"), GOES_ON),
+        (seen("waiting for an answer", asks="Which?"), GOES_ON),
+        (seen("waiting for an approver", approvals=[{"approval": "a1", "what": "send"}]), GOES_ON),
+        (seen("completed"), f"{DONE_BEFORE} {NOTHING_RAN}"),
+        (
+            seen("failed", reason="cap_exceeded"),
+            f"too late: it had ended as failed (cap_exceeded) before this came, so it stops nothing. {NOTHING_RAN}",
+        ),
+        (
+            seen("completed", header=acted(("math.evaluate", ActEnd.DONE, True), ("mail.send", ActEnd.FAILED, False))),
+            f"{DONE_BEFORE} {NOTHING_RAN}",
+        ),
+        (
+            seen(
+                "completed", header=acted(("note", ActEnd.DONE, False), ("note", ActEnd.DONE, False), ("mail.send", ActEnd.UNKNOWN, False))
+            ),
+            f"{DONE_BEFORE} What ran: note. {CHANGED} Of mail.send nobody knows whether it happened.",
+        ),
+    ],
+)
+def test_a_word_that_came_too_late_is_told_what_ran(script: Any, told: str) -> None:
+    """That it came too late, what changed something by then, each verb once, and what of it can be undone; reads and what failed changed nothing."""
+    assert tell(script, about=Telling.LATE).reply == told

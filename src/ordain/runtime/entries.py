@@ -68,11 +68,15 @@ def at_rest(stored: StoredRun, facts: HeaderFacts, status: Status, at: int, fail
 
 
 def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep | None) -> dict[str, Any]:
-    """The failure by the workflow's step that it was, else by the header's last line that tells of one."""
+    """The failure by the workflow's step that it was, else by the header's last line that tells of one.
+
+    Of a step of whose end nobody knows its run says just that; what the verb said of it stands in the header alone.
+    """
     line = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
     capability, output = ("", "") if line is None else (line.what, line.excerpt or line.reason)
     if step is not None:
-        capability, output = step.verb, step.output
+        told = next((line.excerpt for line in reversed(facts.lines) if line.mark == "unknown" and line.what == step.verb), "")
+        capability, output = step.verb, told or step.output
     return {
         "runId": stored.root,
         "workflowId": None if step is None else step.workflow or stored.id,

@@ -385,6 +385,7 @@ async def test_where_nobody_knows_whether_a_step_happened_nothing_more_is_done(t
         kept = (await house.thread()).last_error
         (child,) = house.query("SELECT id FROM runs WHERE flow = 'workflow'")[0]
         assert (kept["workflowId"], kept["capabilityId"], kept["code"]) == (child, "get_lost", "outcome_unknown")
+        assert kept["output"] == "connection: nobody knows"
 
 
 async def test_a_template_lowers_how_often_a_step_is_tried(tmp_path: Path) -> None:

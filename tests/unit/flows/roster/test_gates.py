@@ -94,7 +94,7 @@ def test_a_record_says_also_what_is_so_of_most_steps() -> None:
     """Every field that C6 has of each step is there, whatever it says."""
     played = roster(plan(step("creative_agent")), joined(found()))
     (told,) = msgspec.json.decode(msgspec.json.encode(structured(played)["steps"]))
-    expected = {"planned_tools": [], "planned_fallback_tools": [], "executed_tools": [], "fallback_applied": False}
+    expected: dict[str, Any] = {"planned_tools": [], "planned_fallback_tools": [], "executed_tools": [], "fallback_applied": False}
     assert {name: told[name] for name in expected} == expected
 
 

@@ -1,4 +1,4 @@
-"""How the golden conversation of roster 1 and synthesis 1 is made: turns that agents are handed, by name, by a model and by a workflow, whole, in part and in vain.
+"""How the golden conversation of roster 2 and synthesis 1 is made (that of roster 1 is kept beside): turns that agents are handed, by name, by a model and by a workflow, whole, in part and in vain.
 
 ``python -m tests.replay.golden_roster FILE`` plays it and writes it; done once, never again for a flow version that exists.
 """

@@ -130,10 +130,34 @@ class StepEvent(Struct, frozen=True, kw_only=True):
     attempt: int
 
 
+class GateName(StrEnum):
+    """What stands between a step that was planned and its agent (B-40)."""
+
+    GUARDRAIL = "guardrail"
+    SCHEDULER = "scheduler"
+    REVIEW = "review"
+
+
+class StepGate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a gate said of handing a step to ``agent`` (B-40, C6): the word and the code of the reason.
+
+    Of the guardrails ``risk_score`` and the policies that want more than a look, of the scheduler the ``wave`` (from 1) in which the step had its turn.
+    """
+
+    gate: GateName
+    agent: str
+    decision: str
+    reason: str
+    risk_score: float | None = None
+    policy_ids: tuple[str, ...] = ()
+    wave: int = 0
+
+
 class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was planned of a step and what was done (C6). ``status`` is where it came to, ``attempts`` how often somebody was handed it, ``error`` why it failed.
 
-    ``executed_agent`` is "" where nobody was, ``executed_tools`` are those that succeeded.
+    ``executed_agent`` is "" where nobody was, ``executed_tools`` are those that succeeded. ``gates`` is what guardrails, scheduler and review said,
+    each time that somebody was to be handed it.
     """
 
     index: int
@@ -152,6 +176,7 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     status: StepStatus = StepStatus.PLANNED
     attempts: int = 0
     error: str = ""
+    gates: tuple[StepGate, ...] = ()
 
 
 class PlanFault(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ from ordain.journal.records import Label, raw
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.authorize import AUTHORIZE, Allow, AuthorizeOutcome
 from ordain.rules.decision import Decision
-from ordain.rules.guardrail import GUARDRAIL
+from ordain.rules.guardrail import GUARDRAIL, GuardrailOutcome
 from ordain.rules.handoff import HANDOFF
 from ordain.rules.header import HeaderFacts
 from ordain.rules.spend import Spend
@@ -187,6 +187,16 @@ async def act(context: FlowContext, call: Call, refs: Refs = (), talk: InConvers
     return acted
 
 
+class Looked(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said of a call before it was carried out: by the guardrails, where it hands work on, and by the door, with the code of its reason."""
+
+    guardrail: Decision[GuardrailOutcome] | None = None
+    door: str = ""
+
+
+NOT_LOOKED = Looked()
+
+
 class _Cleared(msgspec.Struct, frozen=True, kw_only=True):
     """A call that may be carried out now: its permit, and the envelope where it hands work on; or what it came to because it may not."""
 
@@ -194,6 +204,7 @@ class _Cleared(msgspec.Struct, frozen=True, kw_only=True):
     permit: Authorized | None = None
     envelope: Envelope | None = None
     denied: Acted | None = None
+    looked: Looked = NOT_LOOKED
 
 
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,6 +213,11 @@ class Cleared(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[_Cleared, ...]
     mode: str = ""
     width: int = 1
+
+    @property
+    def looked(self) -> tuple[Looked, ...]:
+        """What was said of each before it was carried out."""
+        return tuple(one.looked for one in self.calls)
 
 
 async def act_all(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "") -> tuple[Acted, ...]:
@@ -253,11 +269,12 @@ async def _guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs
 
 def _cleared(call: Call, part: HandingOn | None, decision: Decision[AuthorizeOutcome], mode: str) -> _Cleared:
     """What became of one call; the rules before the door say more of why than that does."""
+    looked = Looked(guardrail=None if part is None else part.guardrail, door=str(decision.reason))
     if isinstance(decision.outcome, Allow):
         permit = Authorized(call=call, decision=decision.address)
-        return _Cleared(call=call, permit=permit, envelope=None if part is None else part.envelope)
+        return _Cleared(call=call, permit=permit, envelope=None if part is None else part.envelope, looked=looked)
     reason = decision.reason if part is None or part.refused is None else part.refused
-    return _Cleared(call=call, denied=msgspec.structs.replace(denied(call.verb, reason), asked=call_digest(call), mode=mode))
+    return _Cleared(call=call, denied=msgspec.structs.replace(denied(call.verb, reason), asked=call_digest(call), mode=mode), looked=looked)
 
 
 async def carry_out_all(

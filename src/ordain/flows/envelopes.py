@@ -17,7 +17,8 @@ from ordain.effects.effect import ApprovalAsked
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest, content_digest
 from ordain.journal.records import ENCODER
-from ordain.rules.guardrail import GUARDRAIL, Forbidden, GuardrailFacts, GuardrailInputs, Reviewed
+from ordain.rules.decision import Decision
+from ordain.rules.guardrail import GUARDRAIL, Forbidden, GuardrailFacts, GuardrailInputs, GuardrailOutcome, Reviewed
 from ordain.rules.handoff import (
     HANDOFF,
     HandingReason,
@@ -35,11 +36,15 @@ Refs = tuple[int, ...]
 
 
 class HandingOn(Struct, frozen=True, kw_only=True):
-    """What rules found of one call that hands work on: its envelope, or the reason for which there is none; and what a person has to look at."""
+    """What rules found of one call that hands work on: its envelope, or the reason for which there is none; and what a person has to look at.
+
+    ``guardrail`` is what the guardrails decided; None where they were not asked.
+    """
 
     envelope: Envelope | None = None
     refused: Reason | None = None
     review: Reviewed | None = None
+    guardrail: Decision[GuardrailOutcome] | None = None
 
 
 class Handover(Struct, frozen=True, kw_only=True):
@@ -103,8 +108,8 @@ def guarded(context: FlowContext, call: Call, part: HandingOn, refs: Refs, score
     decision = context.fx.decide(GUARDRAIL, facts, GuardrailInputs(args=call.args), refs)
     outcome = decision.outcome
     if isinstance(outcome, Forbidden):
-        return HandingOn(refused=decision.reason)
-    return HandingOn(envelope=part.envelope, review=outcome if isinstance(outcome, Reviewed) else None)
+        return HandingOn(refused=decision.reason, guardrail=decision)
+    return HandingOn(envelope=part.envelope, review=outcome if isinstance(outcome, Reviewed) else None, guardrail=decision)
 
 
 def asked_of(calls: Sequence[Call], parts: Sequence[HandingOn | None], asked: Sequence[int], tier: Tier) -> ApprovalAsked:

@@ -6,14 +6,14 @@ verb like any other: one door, one approval, one journal. What an agent says is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
 import msgspec
 
 from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepStatus
+from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepGate, StepStatus
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.effect import ANOTHER_STEP_TRY, Wait, WaitFor
@@ -21,6 +21,7 @@ from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, Cleared, InConversation, StepResult, VerbPlanInput, VerbPlanOutput, carry_out_all, clear, turn_kind
 from ordain.flows.context import FlowContext
 from ordain.flows.findings import StepFinding, listed
+from ordain.flows.roster.gates import gates_passed, never_scheduled, whole_record
 from ordain.flows.roster.planning import Planned, planned
 from ordain.flows.roster.request import RosterArgs, arguments_of
 from ordain.flows.roster.steps import call_of, did_something, fallback_of, finding_of, handed_on, proposal_of_finding, told, tools_of
@@ -43,7 +44,16 @@ REFUSED = {
 
 
 async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
-    """Plan, hand on each step, and give back what was found and what became of each."""
+    """Plan, hand on each step, and give back what was found, what the gates said of each step and what became of it."""
+    return await _run(context, call, whole=True)
+
+
+async def run_roster_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 1, whose records of steps say nothing of gates, leave out what is as of most steps, and name who would have had a step that nobody was handed."""
+    return await _run(context, call, whole=False)
+
+
+async def _run(context: FlowContext, call: VerbPlanInput, *, whole: bool) -> VerbPlanOutput:
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:
@@ -52,21 +62,23 @@ async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutpu
         return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
     if isinstance(plan, PlanRefused):
         return VerbPlanOutput(ok=False, error=plan.code, message=REFUSED.get(plan.code, "{}").format(plain(plan.detail, DETAIL_CHARS)))
-    return await _Plan(context, args, plan).run()
+    return await _Plan(context, args, plan, whole=whole).run()
 
 
 class _Plan:
     """A plan on its way: what became of each step so far is always in ``records``."""
 
-    def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned) -> None:
-        self._context, self._args, self._plan = context, args, plan
+    def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, *, whole: bool) -> None:
+        self._context, self._args, self._plan, self._whole = context, args, plan, whole
         self._records = list(plan.records)
         self._findings: dict[int, StepFinding] = {}
         self._events: list[StepEvent] = []
         self._tried: dict[int, list[str]] = {record.index: [] for record in plan.records}
         self._results: list[StepResult] = []
         self._first_given: dict[int, tuple[Cleared, int]] = {}
-        self._width = 1
+        self._worked: dict[int, str] = {}
+        self._width, self._wave = 1, 0
+        self._why = "cancelled"
         self._over = PlanOver(status=PlanStatus.FAILED)
         self._first = ""
 
@@ -77,6 +89,7 @@ class _Plan:
             most = self._context.now() + self._context.catalog.policy.roster.plan_seconds * 1_000_000
             self._context = self._context.until(min(self._context.deadline, most))
             while isinstance(wave := self._next(), Wave):
+                self._wave += 1
                 await self._carry_out(wave.steps)
             self._over = wave
         except Interrupted as interrupted:
@@ -113,7 +126,9 @@ class _Plan:
             failed=self._at(StepStatus.FAILED),
         )
         inputs = PlanWaveInputs(strategy=self._plan.strategy, needs=self._plan.needs)
-        return self._context.fx.decide(PLAN_WAVE, facts, inputs, ()).outcome
+        decision = self._context.fx.decide(PLAN_WAVE, facts, inputs, ())
+        self._why = "cancelled" if isinstance(decision.outcome, Wave) else str(decision.reason)
+        return decision.outcome
 
     def _at(self, status: StepStatus) -> tuple[int, ...]:
         return tuple(record.index for record in self._records if record.status is status)
@@ -131,7 +146,8 @@ class _Plan:
     async def _hand_on(self, steps: Sequence[int]) -> tuple[list[int], int]:
         """These steps beside each other; gives those that go on after that, and after how long."""
         cleared, numbers = await self._permitted(steps)
-        for index in steps:
+        for index, number in zip(steps, numbers, strict=True):
+            self._gated(index, gates_passed(self._records[index].executed_agent, cleared.looked[number], self._wave))
             self._begin(index)
         later = sum(record.status is StepStatus.PLANNED for record in self._records)
         ended = await carry_out_all(self._context, cleared, numbers, later=later, talk=self._talk(steps))
@@ -172,6 +188,11 @@ class _Plan:
     def _done(self, index: int) -> bool:
         return self._records[index].status is StepStatus.COMPLETED and not self._findings[index].structured.get("passed")
 
+    def _gated(self, index: int, gates: Iterable[StepGate]) -> None:
+        """What the gates said of a step stands in its record."""
+        if self._whole:
+            self._put(index, gates=(*self._records[index].gates, *gates))
+
     def _begin(self, index: int) -> None:
         record = self._records[index]
         self._put(index, attempts=record.attempts + 1)
@@ -181,6 +202,8 @@ class _Plan:
         """What an attempt came to; None where the step is done."""
         record, finding = self._records[index], finding_of(self._records[index], acted)
         self._findings[index] = finding
+        if not acted.denied:
+            self._worked[index] = record.executed_agent
         self._results.append(_result(index, acted, finding))
         tools = tuple(dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted))))
         if isinstance(acted.result, VerbReturned):
@@ -243,11 +266,12 @@ class _Plan:
         """What was found, and the record of each step; one that never ran is cancelled."""
         for index in (*self._at(StepStatus.PLANNED), *self._at(StepStatus.IN_PROGRESS)):
             self._put(index, status=StepStatus.CANCELLED)
+            self._gated(index, self._never(index))
         findings = tuple(found for _, found in sorted(self._findings.items()))
         structured: dict[str, Any] = {
             "status": str(self._over.status),
             "plan": told(self._plan.plan),
-            "steps": told(self._records),
+            "steps": [whole_record(one, self._worked.get(one.index, "")) for one in self._records] if self._whole else told(self._records),
             "results": told(findings),
             "events": told(self._events),
         }
@@ -266,6 +290,13 @@ class _Plan:
             message=message,
             step_results=(*self._results, *skipped),
         )
+
+    def _never(self, index: int) -> Iterable[StepGate]:
+        """The gates of a step that never had its turn."""
+        if self._records[index].attempts:
+            return ()
+        cleared, number = self._first_given.get(index, (None, 0))
+        return never_scheduled(self._records[index].executed_agent, None if cleared is None else cleared.looked[number], self._why)
 
     def _negotiated(self) -> Agreed | None:
         """Who stands first, where several found something; that nobody does is on record and breaks nothing."""

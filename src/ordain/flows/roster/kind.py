@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import msgspec
 
 from ordain.contracts.roster import StepRecord, StepStatus
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.roster.flow import run_roster
+from ordain.flows.roster.flow import run_roster, run_roster_1
 from ordain.flows.roster.prompt import ROSTER_PROMPT
 from ordain.rules.header import HeaderLine
 from ordain.rules.negotiate import NEGOTIATE
@@ -22,24 +25,36 @@ _MARKS = {StepStatus.COMPLETED: "info", StepStatus.CANCELLED: "info"}
 
 
 def _header(output: VerbPlanOutput) -> tuple[HeaderLine, ...]:
-    """Each step with whom it was planned for, who had it, and where it came to (PLAN-18)."""
+    """Each step with whom it was planned for, who had it, if anybody, and where it came to (PLAN-18)."""
+    return _lines(
+        output, lambda record: _had(record, record.executed_agent) if record.executed_agent else f"{record.planned_agent}, handed to nobody"
+    )
+
+
+def _header_1(output: VerbPlanOutput) -> tuple[HeaderLine, ...]:
+    return _lines(output, lambda record: _had(record, record.executed_agent or "nobody"))
+
+
+def _had(record: StepRecord, who: str) -> str:
+    return who if who == record.planned_agent else f"{who} instead of {record.planned_agent}"
+
+
+def _lines(output: VerbPlanOutput, had: Callable[[StepRecord], str]) -> tuple[HeaderLine, ...]:
     if output.output is None or "structured" not in output.output:
         return ()
     records = msgspec.convert(output.output["structured"]["steps"], list[StepRecord])
-    return tuple(_line(record, len(records)) for record in records)
+    return tuple(_line(record, had(record), len(records)) for record in records)
 
 
-def _line(record: StepRecord, steps: int) -> HeaderLine:
-    who = record.executed_agent or "nobody"
-    instead = f" instead of {record.planned_agent}" if who != record.planned_agent else ""
+def _line(record: StepRecord, who: str, steps: int) -> HeaderLine:
     tools = f", tools {', '.join(record.executed_tools)}" if record.executed_tools else ""
-    what = f"plan step {record.index + 1} of {steps}: {who}{instead}, {record.status}{tools}"
+    what = f"plan step {record.index + 1} of {steps}: {who}, {record.status}{tools}"
     return HeaderLine(mark=_MARKS.get(record.status, "fail"), what=what, excerpt=record.planned_reason)
 
 
 ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="roster",
-    version=1,
+    version=2,
     run=run_roster,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -54,3 +69,4 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     nests=False,
     judged=True,
 )
+ROSTER_1 = replace(ROSTER, version=1, run=run_roster_1, header=_header_1)

@@ -16,7 +16,7 @@ from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import AttachPolicy, Lane
-from ordain.contracts.library import MemoryPolicy
+from ordain.contracts.library import MemoryPolicy, RecallPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
@@ -365,6 +365,7 @@ class Policy(Strict):
     approvals: ApprovalsPolicy = ApprovalsPolicy()
     retention: RetentionPolicy = RetentionPolicy()
     memory: MemoryPolicy = MemoryPolicy()
+    recall: RecallPolicy = RecallPolicy()
     engine: EnginePolicy = EnginePolicy()
     session: SessionPolicy = SessionPolicy()
     history: HistoryPolicy = HistoryPolicy()

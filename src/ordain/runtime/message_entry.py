@@ -159,6 +159,7 @@ def message_facts(text: str, user: str, channel: str, context: Context, attachme
         attachments=attachments,
         locale=context.locale or "",
         recall=_asked(context.recall),
+        forgoes=context.recall is not None and not context.recall.enabled,
     )
 
 

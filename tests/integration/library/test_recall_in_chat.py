@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,15 @@ class Talk:
 
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
+    async with opened(tmp_path) as one:
+        yield one
+
+
+@asynccontextmanager
+async def opened(home: Path) -> AsyncGenerator[Talk]:
+    """A running Ordain over a folder, whose policy may lie there."""
     model = Listener()
-    async with Ordain(home=tmp_path, extras=Extras(models={"default": model})) as ordain:
+    async with Ordain(home=home, extras=Extras(models={"default": model})) as ordain:
         transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield Talk(ordain, model, client)
@@ -89,12 +97,11 @@ async def test_what_is_remembered_reaches_the_prompt_as_material(talk: Talk) -> 
     assert "recall.fetch_context" in result["header"]
 
 
-async def test_nothing_is_recalled_unasked(talk: Talk) -> None:
-    """Without a word of recall, or where it is switched off, memory is not asked and the prompt is as ever."""
+async def test_nothing_is_recalled_where_the_sender_forgoes_it(talk: Talk) -> None:
+    """A message that switches recall off is answered without, though policy would have memory asked."""
     await talk.remember("Ada drinks her tea without milk.")
-    for recall in (None, {"enabled": False}):
-        result = await talk.chat("how do I drink my tea?", recall)
-        assert (result["recall_debug"], "recall.fetch_context" in result["header"]) == ({}, False)
+    result = await talk.chat("how do I drink my tea?", {"enabled": False})
+    assert (result["recall_debug"], "recall.fetch_context" in result["header"]) == ({}, False)
     assert "REMEMBERED" not in talk.shown
 
 

@@ -26,7 +26,7 @@ from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
 from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
-from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
+from ordain.flows.recall import Recollection, asked_for, bytes_of, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names
 from ordain.flows.turn.delegation import hand_to, heading_of
@@ -194,9 +194,10 @@ async def _recalled(
     context: FlowContext, message: MessageFacts, verb: str, told: TurnOutput
 ) -> tuple[TurnOutput, Recollection, TurnOutput | None]:
     """What is told now, what was recalled for a verb, and the turn's end where the message is not answered without."""
-    recalled = await recall(context, message.recall, message.words, verb)
+    asked = asked_for(message, verb, context)
+    recalled = await recall(context, asked, message.words, verb)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
+    if asked is not None and isinstance(_recall_outcome(context, asked, recalled), Unanswerable):
         return told, recalled, failed(told, "recall_failed", recalled.error)
     return told, recalled, None
 
@@ -207,6 +208,7 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
         code=recalled.code[:CODE_CHARS],
         found=recalled.told.get("found", 0),
         given=len(recalled.fragments),
+        auto=asked.auto,
     )
     refs = (0,) if recalled.seq < 0 else (0, recalled.seq)
     return context.fx.decide(RECALL, facts, None, refs).outcome
@@ -222,7 +224,7 @@ def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
-    recalled = RECALLED_BYTES if message.recall is not None else 0
+    recalled = bytes_of(message.recall)
     return window - PROMPT_BYTES - advice_bytes(context.advice) - recalled - len(msgspec.json.encode(message.words))
 
 

@@ -27,6 +27,10 @@ QUERY_CHARS = 2000
 RECALLED_BYTES = 8_000
 """Most bytes of fragments, as JSON, that go into a prompt; what does not fit is counted as left out."""
 
+ATTACHED = "attachment"
+"""The kind that a prompt shows of what came with its message."""
+LEAST_BYTES, PASSAGE_BYTES = 1000, 1000
+"""However small a model's window is, so much of a file goes along; what a passage of it takes, about."""
 SHOWN = ("text", "title", "source", "kind", "created_at", "trust", "author")
 """What a prompt shows of a fragment."""
 
@@ -45,8 +49,8 @@ class Recollection(Struct, frozen=True, kw_only=True):
     acts: tuple[Act, ...] = ()
 
 
-async def recall(context: FlowContext, asked: RecallAsked | None, text: str, verb: str) -> Recollection:
-    """Recall what bears on a message that ``verb`` will answer; nothing where nobody asked."""
+async def recall(context: FlowContext, asked: RecallAsked | None, text: str, verb: str, documents: tuple[str, ...] = ()) -> Recollection:
+    """Recall what bears on a message that ``verb`` will answer, of the ``documents`` that came with it where there are any; nothing where nobody asked."""
     if asked is None:
         return Recollection()
     told: dict[str, Any] = {"required": asked.required, "mode": asked.mode, **({"auto": True} if asked.auto else {})}
@@ -54,7 +58,9 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
         told["profile"] = "not used: there are no recall profiles"
     if not takes_recalled(context.catalog, verb):
         return _none(told, NO_PLACE, f"{verb} takes nothing recalled")
-    args = {"query": text[:QUERY_CHARS], "max_items": asked.max_items, "time_window_days": asked.days, "mode": asked.mode}
+    args: dict[str, Any] = {"query": text[:QUERY_CHARS], "max_items": asked.max_items, "time_window_days": asked.days, "mode": asked.mode}
+    if documents:
+        args["attached"] = list(documents)
     acted = await act(_bounded(context, asked), Call(verb=RECALL_VERB, args=args), (0,))
     if not isinstance(acted.result, VerbReturned):
         error = error_of(acted)
@@ -65,7 +71,7 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
     given: list[dict[str, Any]] = []
     room = bytes_of(asked)
     for fragment in found:
-        shown = {name: fragment[name] for name in SHOWN if fragment[name]}
+        shown = {name: fragment[name] for name in SHOWN if fragment[name]} | ({"kind": ATTACHED} if documents else {})
         room -= len(msgspec.json.encode(shown))
         if room < 0:
             break
@@ -88,7 +94,7 @@ def bytes_of(asked: RecallAsked | None) -> int:
 def asked_for(message: MessageFacts, verb: str, context: FlowContext) -> RecallAsked | None:
     """What is asked of memory for a message that ``verb`` will answer. Unasked, nothing is where that could come to nothing; what a sender asks for is always tried."""
     asked = message.recall
-    if asked is None or not asked.auto:
+    if asked is None or not asked.auto or message.documents:
         return asked
     return asked if context.scope.permits(RECALL_VERB) and takes_recalled(context.catalog, verb) else None
 
@@ -98,6 +104,8 @@ def unasked(message: MessageFacts, catalog: Catalog) -> MessageFacts:
 
     Only for a conversation's own verb, and only where that has a place for what is recalled: agents ask memory themselves.
     """
+    if message.documents:
+        return _with_files(message, catalog)
     policy, verb = catalog.policy.recall, message.verb or ENTRY_OF[ExecMode.BRAIN]
     if not policy.auto or message.recall is not None or message.forgoes or message.supervised or message.mode is not ExecMode.BRAIN:
         return message
@@ -113,6 +121,17 @@ def unasked(message: MessageFacts, catalog: Catalog) -> MessageFacts:
         timeout_ms=policy.timeout_ms,
     )
     return structs.replace(message, recall=asked)
+
+
+def _with_files(message: MessageFacts, catalog: Catalog) -> MessageFacts:
+    """A message whose files are to be read, whoever answers it and whatever is said of memory: what stands in the prompt is bounded by policy and by half of the smallest window."""
+    if RECALL_VERB not in catalog.verbs:
+        return message
+    policy, names = catalog.policy, {name for lane in catalog.policy.lanes.profiles.values() for name in lane}
+    windows = [one.context_tokens - one.max_tokens for name, one in catalog.data.profiles.items() if name in names]
+    most = min([policy.attachments.prompt_bytes, *(max(LEAST_BYTES, window // 2) for window in windows)])
+    asked = message.recall or RecallAsked(auto=True, timeout_ms=policy.recall.timeout_ms)
+    return structs.replace(message, recall=structs.replace(asked, max_bytes=most, max_items=-(-most // PASSAGE_BYTES)))
 
 
 def takes_recalled(catalog: Catalog, verb: str) -> bool:

@@ -248,7 +248,7 @@ class Consequences:
     ) -> tuple[NewRun, NewPlace]:
         """A turn and its place in the thread; ``beside``: it holds none there."""
         hold_us = self._catalog.policy.session.hold_seconds * 1_000_000
-        if what is Serves.REQUEST and self._state.remembers:
+        if what is Serves.REQUEST and (self._state.remembers or given.message.documents):
             given = msgspec.structs.replace(given, message=unasked(given.message, self._catalog))
         kind = self._services.kinds.serving(what)
         opening = Opening(

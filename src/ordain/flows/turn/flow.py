@@ -158,7 +158,11 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
 
 def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefused:
     facts = EntryFacts(
-        mode=message.mode, verb=message.verb, tools=len(message.allowed_verbs), attachments=message.attachments, packs=len(message.packs)
+        mode=message.mode,
+        verb=message.verb,
+        tools=len(message.allowed_verbs),
+        attachments=message.attachments - (len(message.documents) if message.recall is not None else 0),
+        packs=len(message.packs),
     )
     inputs = EntryInputs(tools=message.allowed_verbs, catalog=context.catalog, packs=message.packs)
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
@@ -195,20 +199,21 @@ async def _recalled(
 ) -> tuple[TurnOutput, Recollection, TurnOutput | None]:
     """What is told now, what was recalled for a verb, and the turn's end where the message is not answered without."""
     asked = asked_for(message, verb, context)
-    recalled = await recall(context, asked, message.words, verb)
+    recalled = await recall(context, asked, message.words, verb, message.documents)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if asked is not None and isinstance(_recall_outcome(context, asked, recalled), Unanswerable):
+    if asked is not None and isinstance(_recall_outcome(context, asked, recalled, len(message.documents)), Unanswerable):
         return told, recalled, failed(told, "recall_failed", recalled.error)
     return told, recalled, None
 
 
-def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection) -> Answerable | Unanswerable:
+def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection, attached: int) -> Answerable | Unanswerable:
     facts = RecallFacts(
         required=asked.required,
         code=recalled.code[:CODE_CHARS],
         found=recalled.told.get("found", 0),
         given=len(recalled.fragments),
         auto=asked.auto,
+        attached=attached,
     )
     refs = (0,) if recalled.seq < 0 else (0, recalled.seq)
     return context.fx.decide(RECALL, facts, None, refs).outcome

@@ -1,0 +1,20 @@
+"""Files that come with a message: how many, how large, and how much of them a prompt holds."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ordain.contracts.planner import Strict
+
+FILE_BYTES = 8 * 2**20
+"""Most bytes of all files of one message."""
+
+
+class AttachmentsPolicy(Strict):
+    """Files of a message. Text, Markdown, HTML and PDF are read and become documents of the session."""
+
+    max_files: int = Field(default=8, ge=0, le=20, description="Most files that a message brings; 0: none are taken.")
+    max_bytes: int = Field(default=FILE_BYTES, ge=0, le=FILE_BYTES, description="Most bytes of them all.")
+    prompt_bytes: int = Field(
+        default=12_000, ge=200, le=200_000, description="Most bytes of their text in the prompt that answers the message."
+    )

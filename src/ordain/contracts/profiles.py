@@ -47,6 +47,9 @@ class ModelProfile(Strict):
     structured: Structured | None = Field(
         default=None, strict=False, description="How answers are held to their schema; unset: native, or text without native_schema."
     )
+    vision: bool = Field(
+        default=False, description="Whether the model sees: images that come with a message are shown to such models alone."
+    )
     cache: bool = Field(
         default=True, description="Mark what stays the same between calls for the provider's prompt cache, where it wants marks."
     )

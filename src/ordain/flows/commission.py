@@ -43,7 +43,7 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
 
     ``attachments`` counts them, ``source`` and ``trace_verb`` are labels (HUB-04, HUB-06) and choose nothing. ``workflow`` is a template's name
     alone where there are no arguments, as it was in every message before turn@6. ``forgoes``: the sender wants memory not to be asked.
-    ``documents`` are those of its attachments whose text is kept.
+    ``documents`` are those of its attachments whose text is kept, ``images`` the digests of those that are images.
 
     The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
     """
@@ -65,6 +65,7 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     recall: RecallAsked | None = None
     forgoes: bool = False
     documents: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
     source: str = ""
     trace_verb: str = ""
 

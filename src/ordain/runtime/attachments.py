@@ -8,8 +8,8 @@ would look as if it had been read.
 from __future__ import annotations
 
 import asyncio
-import base64
 import binascii
+from base64 import b64decode, b64encode
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path, PurePath
@@ -18,16 +18,18 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
-from ordain.contracts.attachments import FILE_BYTES, AttachmentsPolicy
+from ordain.contracts.attachments import FILE_BYTES
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Attachment, Message
 from ordain.errors import InvalidRequest
+from ordain.flows.images import seeing
 from ordain.journal.digests import content_digest
 from ordain.ports.writes import AttachmentKept
 from ordain.rules.header import plain
 from ordain.runtime.file_kinds import NAMES, FileKind, SniffedFile, agrees, said_of, sniffed
 from ordain.runtime.library import Memory
 
-READ = "text, Markdown, HTML and PDF are read"
+READ = "text, Markdown, HTML and PDF are read, PNG, JPEG, GIF and WebP shown to models that see"
 NAME_CHARS = 80
 
 
@@ -58,7 +60,7 @@ class Attachments:
         self._taking = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
 
     @asynccontextmanager
-    async def taken(self, message: Message, workspace: str, by: str, policy: AttachmentsPolicy) -> AsyncGenerator[TakenFiles]:
+    async def taken(self, message: Message, workspace: str, by: str, catalog: Catalog) -> AsyncGenerator[TakenFiles]:
         """A message's files while it is accepted; whoever does says that they are kept, else they are given up.
 
         Of one session one message at a time: the same one that comes twice at once finds what the first has kept.
@@ -71,7 +73,7 @@ class Attachments:
             yield TakenFiles(map(_told, given))
             return
         async with self._taking.setdefault((workspace, message.session_id), asyncio.Lock()):
-            files = await asyncio.to_thread(_opened, given, policy)
+            files = await asyncio.to_thread(_opened, given, catalog)
             staged: list[AttachmentKept] = []
             taken = TakenFiles()
             try:
@@ -85,6 +87,15 @@ class Attachments:
     async def _taken(self, file: _File, message: Message, whose: tuple[str, str], staged: list[AttachmentKept]) -> dict[str, Any]:
         """What the message's entry says of a file; a document that is there already is not staged again."""
         digest, (workspace, by) = content_digest(file.content), whose
+        if file.found.kind is FileKind.IMAGE:
+            image = b64encode(file.content).decode()
+            return {
+                "name": file.name,
+                "media_type": file.found.media_type,
+                "size_bytes": len(file.content),
+                "digest": digest,
+                "image": image,
+            }
         source = f"{message.session_id}#{digest[:16]}"
         added = await self._library.stage_document(workspace, (file.name, file.content), source=source, author=message.user_id, by=by)
         if added.outcome == "staged":
@@ -117,26 +128,44 @@ def documents_of(files: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(one["document"] for one in files if one.get("document"))
 
 
+def images_of(files: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """The digests of the images among them."""
+    return tuple(one["digest"] for one in files if one.get("image"))
+
+
 def _told(one: Attachment) -> dict[str, Any]:
     """What an entry says of a file that is only named."""
     return one.model_dump(mode="json", exclude_defaults=True)
 
 
-def _opened(given: Sequence[Attachment], policy: AttachmentsPolicy) -> list[_File]:
+def _opened(given: Sequence[Attachment], catalog: Catalog) -> list[_File]:
     """The files that came with their bytes, each told by them."""
+    policy, sees = catalog.policy.attachments, _sees(catalog)
     came = [(place, one, one.data) for place, one in enumerate(given) if one.data is not None]
     if len(came) > policy.max_files:
         raise _refused(f"a message brings at most {policy.max_files} files", "attachments_too_many", 413)
     if sum(len(data) for _, _, data in came) // 4 * 3 > policy.max_bytes + 3 * len(came):
         raise _refused(f"the files of a message have at most {policy.max_bytes} bytes together", "attachment_too_large", 413)
-    return [_read(place, one, data) for place, one, data in came]
+    files = [_read(place, one, data, sees=sees) for place, one, data in came]
+    images = [file for file in files if file.found.kind is FileKind.IMAGE]
+    if len(images) > policy.max_images:
+        raise _refused(f"a message brings at most {policy.max_images} images", "attachments_too_many", 413)
+    if sum(len(file.content) for file in images) > policy.image_bytes:
+        raise _refused(f"the images of a message have at most {policy.image_bytes} bytes together", "attachment_too_large", 413)
+    return files
 
 
-def _read(place: int, one: Attachment, data: str) -> _File:
+def _sees(catalog: Catalog) -> bool:
+    """Whether a model that policy names for a lane sees."""
+    named = {name for lane in catalog.policy.lanes.profiles.values() for name in lane}
+    return not seeing(catalog).isdisjoint(named)
+
+
+def _read(place: int, one: Attachment, data: str, *, sees: bool) -> _File:
     where = f"/message/attachments/{place}"
     name = plain(PurePath(one.name).name or "file", NAME_CHARS)
     try:
-        content = base64.b64decode(data, validate=True)
+        content = b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise _refused(f"the bytes of {name} are no base64", "attachment_invalid", 422, where) from None
     if not content:
@@ -145,7 +174,11 @@ def _read(place: int, one: Attachment, data: str) -> _File:
     for said in said_of(one.name, one.media_type or ""):
         if not agrees(said, found):
             raise _refused(f"{name} says that it is {plain(said, NAME_CHARS)}, and is {found.words}", "attachment_unlike", 415, where)
-    if found.kind is not FileKind.DOCUMENT:
+    if found.kind is FileKind.IMAGE and not sees:
+        raise _refused(
+            f"{name} is {found.words}, and no model here sees: none has vision = true in its profile", "attachment_unread", 415, where
+        )
+    if found.kind is FileKind.OTHER:
         raise _refused(f"{name} is {found.words}: {READ}", "attachment_unread", 415, where)
     ending = NAMES.get((one.media_type or "").partition(";")[0].strip().lower(), "")
     if ending and not PurePath(name).suffix:

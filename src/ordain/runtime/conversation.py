@@ -70,8 +70,8 @@ class Conversation:
             InvalidRequest: the message id is one of ours; or as ``Attachments.taken``.
             StorageUnavailable: nothing can be written.
         """
-        policy, by = self._services.catalogs.current.policy.attachments, principal_of(principal).name
-        async with self._attachments.taken(message, workspace, by, policy) as taken:
+        catalog, by = self._services.catalogs.current, principal_of(principal).name
+        async with self._attachments.taken(message, workspace, by, catalog) as taken:
             acknowledged = await self._received(message, (workspace, principal), source, sent, taken)
             taken.kept = not acknowledged.duplicate
             return acknowledged

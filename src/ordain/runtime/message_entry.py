@@ -14,7 +14,7 @@ from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.ports.sessions import Entry
 from ordain.ports.shared import LatestEntry
-from ordain.runtime.attachments import documents_of
+from ordain.runtime.attachments import documents_of, images_of
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
 
@@ -166,6 +166,7 @@ def message_facts(text: str, user: str, channel: str, context: Context, files: S
         delegates=tuple(hints.delegates),
         attachments=len(files),
         documents=documents_of(files),
+        images=images_of(files),
         locale=context.locale or "",
         recall=_asked(context.recall),
         forgoes=context.recall is not None and not context.recall.enabled,

@@ -108,6 +108,8 @@ class SqliteLibrary:
                 **_of(embedder),
             )
             _within(filled)
+            if None in vectors and self._made is not None and self._made[0] is not None:
+                self._lacking.set()  # once they are stored: whoever makes up for it looks for what stands there
             if filled.refused == "same":
                 await self._clear(staged=identity)
                 return Added(id=filled.item, outcome="same")
@@ -241,17 +243,12 @@ class SqliteLibrary:
     async def _vectors(self, embedder: Embedder | None, texts: Sequence[str]) -> Sequence[bytes | None]:
         """Vectors of texts; of an embedder that does not answer they are made up for later."""
         if embedder is None or not texts:
-            return self._made_up_for(len(texts))
+            return [None] * len(texts)
         try:
             return await self._run(self._embedding, lambda: embedder.embed(texts))
         except Transient as error:
             LOG.warning("passages are kept without vectors for now: %s", error.message)
-            return self._made_up_for(len(texts))
-
-    def _made_up_for(self, count: int) -> Sequence[bytes | None]:
-        if count and self._made is not None and self._made[0] is not None:
-            self._lacking.set()
-        return [None] * count
+            return [None] * len(texts)
 
     async def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
         def reading() -> T:

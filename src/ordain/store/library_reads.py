@@ -54,7 +54,7 @@ _WORDS = (
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
     " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE v.no IS NULL AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
-    " AND i.state = 'kept' ORDER BY p.no LIMIT ?"
+    " AND i.state IN ('kept', 'staged') ORDER BY p.no LIMIT ?"
 )
 
 

@@ -15,6 +15,7 @@ from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
 from ordain.errors import InvalidRequest, OrdainError
 from ordain.ports.library import ItemKind, LibrarySearch
 from ordain.ports.store import load_run
+from ordain.runtime.attachments import file_read
 from tests.integration.library.pdf import pdf
 from tests.replayed import replayed
 from tests.shapes.talk import PRINCIPAL, House
@@ -238,6 +239,7 @@ async def test_python_sends_files(tmp_path: Path) -> None:
     async with House() as house:
         answer = await house.ordain.chat("sum this up", attachments=[tmp_path / "lease.md"])
         assert "recall.attached" in header(answer)
+        assert file_read(tmp_path / "lease.md").size_bytes == len(LEASE)
         with pytest.raises(InvalidRequest, match=r"cannot read .*gone\.md"):
             await house.ordain.chat("sum this up", attachments=[tmp_path / "gone.md"])
 

@@ -19,11 +19,12 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, InConversation, act, acts_of, carrying_of
+from ordain.flows.act import VERB_PLAN, Acted, InConversation, act, acts_of, carrier_of, carrying_of
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
+from ordain.flows.images import ImagesShown
 from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import Recollection, asked_for, bytes_of, lines_of, recall
@@ -137,6 +138,8 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
     talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
+    if _sees(context, message):
+        talk = msgspec.structs.replace(talk, images=ImagesShown(seq=given.seq, digests=message.images))
     if routed.path is Path.DIRECT:
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
@@ -161,11 +164,21 @@ def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefuse
         mode=message.mode,
         verb=message.verb,
         tools=len(message.allowed_verbs),
-        attachments=message.attachments - (len(message.documents) if message.recall is not None else 0),
+        attachments=message.attachments
+        - (len(message.documents) if message.recall is not None else 0)
+        - (len(message.images) if _sees(context, message) else 0),
         packs=len(message.packs),
     )
     inputs = EntryInputs(tools=message.allowed_verbs, catalog=context.catalog, packs=message.packs)
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
+
+
+def _sees(context: FlowContext, message: MessageFacts) -> bool:
+    """Whether whoever answers is shown the message's images: a verb's prompt plan, entered by with nobody else to choose a path."""
+    spec = context.catalog.verbs.get(message.verb or ENTRY_OF[message.mode])
+    asks = spec is not None and spec.spec.composite and carrier_of(spec.spec) == VERB_PLAN
+    plain = message.mode is ExecMode.BRAIN and not message.supervised and not message.delegates and not message.template
+    return bool(message.images) and asks and plain and context.catalog.policy.router.ask is None
 
 
 async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:

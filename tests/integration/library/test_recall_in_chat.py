@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain
@@ -50,7 +49,7 @@ class Listener:
 class Talk:
     """A running Ordain, what its model was shown, and its gateway."""
 
-    def __init__(self, ordain: Ordain, model: Listener, http: httpx.AsyncClient) -> None:
+    def __init__(self, ordain: Ordain, model: Listener, http: httpx2.AsyncClient) -> None:
         self.ordain, self.model, self.http = ordain, model, http
 
     async def remember(self, *texts: str) -> None:
@@ -70,17 +69,10 @@ class Talk:
 
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
-    async with opened(tmp_path) as one:
-        yield one
-
-
-@asynccontextmanager
-async def opened(home: Path) -> AsyncGenerator[Talk]:
-    """A running Ordain over a folder, whose policy may lie there."""
     model = Listener()
-    async with Ordain(home=home, extras=Extras(models={"default": model})) as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+    async with Ordain(home=tmp_path, extras=Extras(models={"default": model})) as ordain:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield Talk(ordain, model, client)
 
 

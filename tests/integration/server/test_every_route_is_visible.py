@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -75,7 +75,7 @@ SAYS = script_of(
 class Visitor:
     """Asks, keeps what was answered, and remembers where it has been."""
 
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     been: set[str] = field(default_factory=set[str])
 
     async def go(self, route: str, expect: int = 200, content: bytes | None = None, given: Any = None, **more: Any) -> Any:
@@ -131,7 +131,7 @@ async def house() -> AsyncIterator[House]:
 @pytest.fixture
 async def visitor(house: House) -> AsyncIterator[Visitor]:
     app = build_app(Face(runtime=house.ordain.runtime))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url="http://localhost") as http:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app, raise_app_exceptions=False), base_url="http://localhost") as http:
         yield Visitor(http)
 
 

@@ -25,7 +25,7 @@ from ordain.engines.local import LocalEngine
 from ordain.errors import ConfigurationError, Conflict, OrdainError
 from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
-from ordain.models.embedding import installed_embedder
+from ordain.models.embedding import embedder_of
 from ordain.models.providers import build_models
 from ordain.models.ways_file import WaysFile
 from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
@@ -71,7 +71,7 @@ LOG = logging.getLogger("ordain.app")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters of its own; ``store`` options for tests."""
+    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters of its own; ``store`` options for tests; ``embedder`` None: the configured one."""
 
     verbs: Sequence[FunctionVerb[..., Any]] = ()
     agents: Sequence[AgentCard] = ()
@@ -79,7 +79,7 @@ class Extras:
     models: Mapping[str, ModelPort] | None = None
     store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
     memory: bool = False
-    embedder: Callable[[], Embedder | None] = installed_embedder
+    embedder: Callable[[], Embedder | None] | None = None
 
 
 class _OwnFiles(CatalogSource):
@@ -213,7 +213,8 @@ class Ordain(Embedded):
         store = SqliteStore(None if self._extras.memory else self.settings.home, options)
         closing.callback(store.close)
         sessions, records, clock = SqliteSessions(store), SqliteConfiguration(store), SystemClock()
-        library = SqliteLibrary(store, clock, self._extras.embedder, policy=self.settings.policy.memory)
+        embedder = self._extras.embedder or embedder_of(self.settings.embedder, self.settings.embedder_key)
+        library = SqliteLibrary(store, clock, embedder, policy=self.settings.policy.memory)
         closing.callback(library.close)
         executor = LeafExecutor(self.registry, threads=self.settings.verbs.threads)
         closing.push_async_callback(executor.close)
@@ -259,7 +260,7 @@ class Ordain(Embedded):
             "sweeping what is old": partial(daily, engine.sweep),
             "watching the lease": self._watch_lease,
             "writing the audit": runtime.access.keep_flushing,
-            "giving vectors to what has none": library.catch_up,
+            "giving vectors to what has none": library.keep_up,
         }
         if (every_ms := self.settings.verbs.watch_ms) and runtime.reloader is not None:
             works["looking for changed files"] = partial(runtime.reloader.watch, every_ms / 1000)

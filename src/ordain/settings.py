@@ -23,7 +23,7 @@ from ordain.contracts.model_keys import keys_at
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
-from ordain.contracts.profiles import NO_MODELS, ModelProfile
+from ordain.contracts.profiles import NO_MODELS, EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
@@ -67,11 +67,13 @@ class Settings(Strict):
     secrets: dict[str, str] = Field(default={}, repr=False)
     verb_secrets: dict[str, str] = Field(default={}, repr=False)
     mail_password: str = Field(default="", repr=False)
+    embedder: EmbedderProfile | None = None
+    embedder_key: str = Field(default="", repr=False)
 
     @property
     def every_secret(self) -> tuple[str, ...]:
         """Whatever must not leave, for whoever strikes it out."""
-        return (*self.secrets.values(), *self.verb_secrets.values(), *([self.mail_password] if self.mail_password else ()))
+        return (*self.secrets.values(), *self.verb_secrets.values(), *filter(None, (self.mail_password, self.embedder_key)))
 
 
 def read_policy(file: Path | None) -> Policy:
@@ -162,6 +164,8 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         secrets=_secrets(env, profiles, home),
         verb_secrets={name: _secret(env, f"verbs.secrets.{name}", source, home) for name, source in given.verbs.secrets.items()},
         mail=given.mail,
+        embedder=given.embedder,
+        embedder_key="" if given.embedder is None else _own_key(env, given.embedder, home),
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
 
@@ -226,11 +230,11 @@ def _endpoint(profile: ModelProfile | None) -> str:
     return base if "/" in base.partition("://")[2] else f"{base}/v1"
 
 
-def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
+def _own_key(env: Mapping[str, str], profile: ModelProfile | EmbedderProfile, home: Path) -> str:
     """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so."""
     if profile.key_file is not None:
         return read_owned(home / Path(profile.key_file).expanduser()).strip()
-    name = profile.key_env or DEFAULT_KEY_ENV.get(profile.provider, "")
+    name = profile.key_env or (DEFAULT_KEY_ENV.get(profile.provider, "") if isinstance(profile, ModelProfile) else "")
     return env.get(name, "").strip() if name else ""
 
 

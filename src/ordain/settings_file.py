@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
 from ordain.contracts.planner import Strict
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.contracts.verbs import VerbId
 from ordain.contracts.workflow import SettingName
 from ordain.errors import InvalidRequest
@@ -183,6 +183,9 @@ class FileSettings(Strict):
     workflows: WorkflowSettings = Field(default=WorkflowSettings(), description="What workflow templates leave to this house.")
     mail: MailSettings | None = Field(
         default=None, description="The server through which `mail.send` sends; without it the verb is inactive."
+    )
+    embedder: EmbedderProfile | None = Field(
+        default=None, description="An endpoint in place of the extra's own embedder; what is remembered gets its vectors anew by itself."
     )
     policy: str | None = None
     node: str = "default"

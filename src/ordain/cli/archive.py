@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,7 @@ def open_archive(home: Path) -> Generator[Archive]:
             approvals=SqliteApprovals(store),
             configuration=SqliteConfiguration(store),
         )
-        library = SqliteLibrary(store, services.clock, _embedder)
+        library = SqliteLibrary(store, services.clock, partial(_embedder, home))
         remembered = Memory(library, DocumentReader(), library.clear)
         runtime = Runtime(services, SqliteSearch(store), engine=_NoEngine(), library=remembered)
         try:
@@ -220,7 +221,9 @@ async def _no_header(_run: str) -> None:
     """Nothing is being written."""
 
 
-def _embedder() -> Embedder | None:
-    from ordain.models.embedding import installed_embedder  # lazy: only a question to what is remembered needs it
+def _embedder(home: Path) -> Embedder | None:
+    from ordain.models.embedding import embedder_of  # lazy: only a question to what is remembered needs it
+    from ordain.settings import load_settings  # lazy: see above
 
-    return installed_embedder()
+    settings = load_settings(home=home)
+    return embedder_of(settings.embedder, settings.embedder_key)()

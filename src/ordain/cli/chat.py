@@ -67,6 +67,8 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
         )  # the screen is the conversation's; what goes wrong in a turn stands in its reply
     async with _connected(home, asked.at) as connection:
         messenger, given = Messenger(connection, asked.to.workspace), asked.to
+        for file in given.attach:
+            messenger.attach(str(file))
         to = Addressed(session=await _session(messenger, given.session), user=given.user or person(), mode=given.mode, verbs=given.verb)
         if at_terminal:
             return await _at_terminal(messenger, to, whole=asked.whole)

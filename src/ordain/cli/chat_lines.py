@@ -168,6 +168,8 @@ class LineChat:
                 self._to = replace(self._to, verbs=verbs)
             case Command(name=Slash.WHY):
                 self._print_why()
+            case Command(name=Slash.ATTACH, words=words):
+                print(self._messenger.attach(" ".join(words)), file=sys.stderr, flush=True)
             case Command(name=Slash.APPROVE | Slash.DENY as name, words=words):
                 await self._decide(words, approve=name is Slash.APPROVE)
             case Command(name=name):

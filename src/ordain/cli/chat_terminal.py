@@ -266,21 +266,27 @@ class TerminalChat:
                 self._why()
             case Slash.RETRY:
                 self._retry()
+            case Slash.ATTACH:
+                self._spawn(self._attach, " ".join(command.words))
             case Slash.MODE:
                 self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
                 self._say(notice(f"mode {self._to.mode}"))
             case Slash.VERB:
                 self._spawn(self._verbs, command.words)
-            case Slash.SESSION if command.words:
-                self._spawn(self._open, command.words[0])
             case Slash.SESSION:
-                self._say(notice(f"session {self._to.session}"))
+                self._session(command.words)
             case Slash.STATUS | Slash.THREADS:
                 self._spawn(self._threads)
             case Slash.HELP:
                 self._say(*(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
             case Slash.QUIT:
                 self._screen.leave()
+
+    def _session(self, words: Sequence[str]) -> None:
+        if words:
+            self._spawn(self._open, words[0])
+        else:
+            self._say(notice(f"session {self._to.session}"))
 
     def _why(self) -> None:
         told = header_lines(people_read(self._header, whole=True)) if self._header else [notice("there is no reply yet to ask after")]
@@ -299,6 +305,9 @@ class TerminalChat:
             self._to = replace(self._to, verbs=verbs)
         named = ", ".join(self._to.verbs)
         self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
+
+    async def _attach(self, named: str) -> None:
+        self._say(notice(self._messenger.attach(named)))
 
     async def _decide(self, words: Sequence[str], *, approve: bool) -> None:
         done = await self._approvals.decide(self._to.session, words, approve=approve)

@@ -79,7 +79,7 @@ def reindex(*, workspace: WorkspaceOption = "default", options: CommonOptions = 
 
 @docs.command(name="add")
 def add_documents(*files: Path, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
-    """Add documents; a changed file replaces what was added of it. Exit code 1: one of them could not be read."""
+    """Add documents, or all below a folder; a changed file replaces what was added of it. Exit code 1: one of them could not be read."""
     from ordain.cli.library import LibraryPlace, add_files  # lazy: HTTP and everything behind it
 
     return add_files(LibraryPlace(options=options, workspace=workspace), files)

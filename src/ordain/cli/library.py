@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
+from ordain.cli.document_folder import FolderFiles, found_in
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show, show_words
@@ -22,6 +24,7 @@ from ordain.ports.documents import DOCUMENT_BYTES
 from ordain.rules.header import plain
 
 SHOWN = 200
+NAME_SHOWN = 60
 LINES, OCTETS = "application/x-ndjson", "application/octet-stream"
 SLOW_BYTES = 1024 * 1024
 """A file from this size on says how far it is, where somebody looks."""
@@ -177,34 +180,53 @@ def print_reindexed(place: LibraryPlace) -> int:
     return OK if done["embedder"] else UNAVAILABLE
 
 
-def add_files(place: LibraryPlace, files: Sequence[Path]) -> int:
-    """Add documents, one after the other; one that cannot be read does not keep the others out.
+def add_files(place: LibraryPlace, places: Sequence[Path]) -> int:
+    """Add documents, one after the other, and all below a folder; one that cannot be read does not keep the others out.
 
     Raises:
         ConfigurationError: no file is named.
         OrdainError: the only file is refused.
     """
-    if not files:
-        raise ConfigurationError("name at least one file", code="usage")
-    told = asyncio.run(_add_files(place, files))
+    if not places:
+        raise ConfigurationError("name at least one file or folder", code="usage")
+    found = found_in(places)
+    told = asyncio.run(_add_files(place, found)) if found.files else []
+    counts = Counter("refused" if "error" in one else str(one["outcome"]) for one in told)
     if place.options.as_json:
-        print_json({"documents": told})
-    return FAILED if any("error" in one for one in told) else OK
+        passed = [{"file": str(file), "what": what} for file, what in found.passed_over]
+        print_json({"documents": told, **({"passed_over": passed} if found.folders else {})})
+    elif found.folders:
+        _show_counts(counts, found)
+    return FAILED if counts["refused"] else OK
 
 
-async def _add_files(place: LibraryPlace, files: Sequence[Path]) -> list[dict[str, Any]]:
+def _show_counts(counts: Counter[str], found: FolderFiles) -> None:
+    """What became of a folder's files, and what was passed over there, by what it is."""
+    words = {"added": "added", "replaced": "replaced", "same": "there already", "refused": "refused"}
+    show(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]) or "no document was found")
+    kinds = Counter(what for _, what in found.passed_over)
+    if kinds:
+        show("passed over: " + ", ".join(f"{count} × {what}" for what, count in kinds.most_common()))
+
+
+async def _add_files(place: LibraryPlace, found: FolderFiles) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
+    counting = found.folders and sys.stderr.isatty() and not place.options.as_json
     async with connect(home_of(place.options.data_dir), drive=True) as connection:
-        for file in files:
+        for number, file in enumerate(found.files, 1):
+            if counting:
+                print(f"\r\x1b[K{number} of {len(found.files)}: {plain(file.name, NAME_SHOWN)}", end="", file=sys.stderr, flush=True)
             try:
-                told.append({"file": str(file), **await _add_file(connection, place, file)})
+                told.append({"file": str(file), **await _add_file(connection, place, file, counted=counting)})
             except Transient:
                 raise
             except OrdainError as error:
-                if len(files) == 1:
+                if len(found.files) == 1 and not found.folders:
                     raise
                 told.append({"file": str(file), "error": {"code": error.code, "message": error.message}})
-            if not place.options.as_json:
+            if counting:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            if not place.options.as_json and not (found.folders and told[-1].get("outcome") == "same"):
                 _show_added(told[-1])
     return told
 
@@ -231,11 +253,11 @@ def _content(file: Path) -> tuple[bytes, str]:
         raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
 
 
-async def _add_file(connection: Connection, place: LibraryPlace, file: Path) -> dict[str, Any]:
+async def _add_file(connection: Connection, place: LibraryPlace, file: Path, *, counted: bool) -> dict[str, Any]:
     content, source = _content(file)
     headers = {**place.headers, "Content-Type": OCTETS}
     params = {"name": file.name, "source": source}
-    if len(content) < SLOW_BYTES or not sys.stderr.isatty():
+    if counted or len(content) < SLOW_BYTES or not sys.stderr.isatty():
         return await connection.ask("POST", "/docs", content=content, headers=headers, params=params)
     return await connection.told("/docs", _show_progress, content=content, headers={**headers, "Accept": LINES}, params=params)
 

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -16,9 +17,11 @@ import msgspec
 
 from ordain.cli.connection import Connection, refusal
 from ordain.cli.short_ids import APPROVAL, LAST, SESSION
-from ordain.contracts.conversation import MessageAnswer, session_path
+from ordain.contracts.conversation import Attachment, MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
-from ordain.errors import NotFound, Transient
+from ordain.errors import InvalidRequest, NotFound, Transient
+from ordain.rules.plain_reply import cleaned
+from ordain.runtime.attachments import file_read
 
 WAIT_S = 60
 SILENCE_S = 60.0
@@ -65,9 +68,27 @@ class Messenger:
         self._connection, self._headers = connection, {"Ordain-Workspace": workspace}
         self._user = dict(connection.as_user)
         self.embedded = connection.embedded
+        self._files: list[Attachment] = []
+
+    def attach(self, named: str) -> str:
+        """A file goes with the next message; what is told of that.
+
+        Raises:
+            InvalidRequest: none is named, or it cannot be read.
+        """
+        if not named:
+            raise InvalidRequest("name the file: /attach FILE", code="unclear_command")
+        file = file_read(Path(named).expanduser())
+        self._files.append(file)
+        return f"{cleaned(file.name)} goes with the next message ({len(self._files)} file{'s' if len(self._files) > 1 else ''})"
+
+    def _attached(self) -> dict[str, Any]:
+        """The files that go now: once, also where the message is refused because of one of them."""
+        files, self._files = self._files, []
+        return {"attachments": [file.model_dump(mode="json", by_alias=True, exclude_none=True) for file in files]} if files else {}
 
     async def say(self, to: Addressed, text: str, *, message_id: str | None = None, reply_to: str | None = None) -> MessageAnswer:
-        """Send a message; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
+        """Send a message, with the files that were attached; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
 
         Raises:
             OrdainError: it was refused, or the server stays away (``server_gone``).
@@ -77,7 +98,7 @@ class Messenger:
             "sessionId": to.session,
             "userId": to.user,
             "channel": CHANNEL,
-            "message": {"text": text},
+            "message": {"text": text, **({} if reply_to else self._attached())},
             "context": context if reply_to is None else {**context, "replyTo": reply_to},
             "messageId": message_id or new_message_id(),
         }

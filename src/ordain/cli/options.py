@@ -49,6 +49,7 @@ class Talking:
     mode: Annotated[str, Parameter(help="brain, agent or council.")] = "brain"
     verb: Annotated[tuple[str, ...], Parameter(negative=(), help="One serves each turn; several are all that it may use.")] = ()
     user: Annotated[str | None, Parameter(help="Who speaks; else the system's user.")] = None
+    attach: Annotated[tuple[Path, ...], Parameter(negative=(), help="A file that goes with the first message.")] = ()
     workspace: WorkspaceOption = "default"
 
 

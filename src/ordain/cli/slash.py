@@ -24,6 +24,7 @@ class Slash(StrEnum):
     DENY = "/deny"
     WHY = "/why"
     RETRY = "/retry"
+    ATTACH = "/attach"
     MODE = "/mode"
     VERB = "/verb"
     SESSION = "/session"
@@ -39,6 +40,7 @@ ABOUT: Mapping[Slash, tuple[str, str]] = {
     Slash.DENY: ("[ID] [WHY ...]", "say no to it"),
     Slash.WHY: ("", "the whole header of the last reply, its reasons in words"),
     Slash.RETRY: ("", "send the last request again"),
+    Slash.ATTACH: ("FILE", "a text, Markdown, HTML, PDF or image goes with the next message"),
     Slash.MODE: ("[brain|agent|council]", "show or choose the mode of what is sent from here on"),
     Slash.VERB: ("[ID ... | -]", "one verb serves each turn, several are its tools, - names none"),
     Slash.SESSION: ("[ID]", "show this session, or go to another"),

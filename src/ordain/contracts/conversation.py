@@ -5,6 +5,7 @@ The sources' own spelling on the wire is camelCase (B-12); inside, names are sna
 
 from __future__ import annotations
 
+from base64 import b64encode
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -12,12 +13,15 @@ from urllib.parse import quote
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
+from ordain.contracts.attachments import FILE_BYTES
 from ordain.contracts.planner import ErrorBody
 from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verdict import HeaderVerdict
 
 MESSAGE_CHARS = 32_000
 """Longest text of one message, in characters."""
+DATA_CHARS = 4 * -(-FILE_BYTES // 3)
+"""The bytes of a file of the largest size, in base64."""
 SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}$"
 WORKSPACE_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SAYS_SOMETHING = "[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
@@ -91,12 +95,21 @@ class Camel(BaseModel):
 
 
 class Attachment(Camel):
-    """A file that came with a message: what it is and where, never its bytes."""
+    """A file that came with a message. With its bytes it is read: text, Markdown, HTML and PDF become documents of the session, images are shown to models that see.
+
+    What only says where it lies (``url``) is named to nobody and fetched by nobody.
+    """
 
     name: str = Field(max_length=300)
     media_type: str | None = Field(default=None, max_length=100)
     url: str | None = Field(default=None, max_length=2000)
     size_bytes: int | None = Field(default=None, ge=0, lt=2**63)
+    data: str | None = Field(default=None, max_length=DATA_CHARS, repr=False, description="Its bytes, in base64 (RFC 4648, with padding).")
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> Attachment:
+        """A file by its name and its bytes, which say what it is."""
+        return cls(name=name, size_bytes=len(content), data=b64encode(content).decode())
 
 
 class Content(Camel):

@@ -44,6 +44,20 @@ class MemoryPolicy(Strict):
     token_bytes: int = Field(default=100 * 2**20, ge=0, description="Most of it that one token added, in all its workspaces.")
 
 
+class RecallPolicy(Strict):
+    """When memory is asked though a message says nothing of it, and how much of what it gives goes along. A message that does say goes by what it says."""
+
+    auto: bool = Field(
+        default=True,
+        description="Whether memory is asked for every message that a chat verb with a place for it answers, where anything is remembered.",
+    )
+    mode: RecallMode = Field(default=RecallMode.DEEP, strict=False, description="Where it looks: deep is notes, entries and documents.")
+    max_items: int = Field(default=6, ge=1, le=20, description="At most so many fragments.")
+    max_bytes: int = Field(default=4000, ge=200, le=100_000, description="At most so many bytes of them.")
+    time_window_days: int = Field(default=0, ge=0, le=DAYS_MAX, description="Only what was added in so many days; 0 is ever.")
+    timeout_ms: int = Field(default=5000, ge=10, le=15_000, description="How long memory may take; the message is then answered without.")
+
+
 class NoteRequest(Strict):
     """Something to remember. What its author asks for later is theirs; to others, and where nobody is named, it is a member's.
 

@@ -24,11 +24,15 @@ class Lenient(BaseModel):
 
 
 class ContentPart(Lenient):
-    """A part of a message: text, or something that is refused in words."""
+    """A part of a message: text, a file or a picture with its bytes, or something that is refused in words."""
 
     type: str = Field(max_length=64)
     text: str | None = None
     refusal: str | None = None
+    file: dict[str, JsonValue] | None = None
+    filename: str | None = None
+    file_data: str | None = None
+    image_url: str | dict[str, JsonValue] | None = None
 
 
 class ChatTurn(Lenient):

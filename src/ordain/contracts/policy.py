@@ -10,13 +10,14 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from ordain.contracts.approvals import ApprovalsPolicy
+from ordain.contracts.attachments import AttachmentsPolicy
 from ordain.contracts.chain import ChainPolicy
 from ordain.contracts.conversation import BudgetClass
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.guardrails import GuardrailsPolicy
 from ordain.contracts.handoff import HandoffPolicy
 from ordain.contracts.lanes import AttachPolicy, Lane
-from ordain.contracts.library import MemoryPolicy
+from ordain.contracts.library import MemoryPolicy, RecallPolicy
 from ordain.contracts.pinned import ProfilePolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.probes import Probe
@@ -341,7 +342,7 @@ class SupervisorPolicy(Strict):
         default=3, ge=1, le=100, description="Steps of a turn whose message names no number; its budget class caps both."
     )
     tools: list[str] = Field(
-        default=["ask_user", "extract_facts", "summarize_facts", "propose_next_steps", "math.evaluate"],
+        default=["ask_user", "extract_facts", "summarize_facts", "propose_next_steps", "math.evaluate", "research.search"],
         description="Verbs that an agent turn may use as tools where the message names none.",
     )
     packs: dict[str, list[str]] = Field(
@@ -365,6 +366,8 @@ class Policy(Strict):
     approvals: ApprovalsPolicy = ApprovalsPolicy()
     retention: RetentionPolicy = RetentionPolicy()
     memory: MemoryPolicy = MemoryPolicy()
+    recall: RecallPolicy = RecallPolicy()
+    attachments: AttachmentsPolicy = AttachmentsPolicy()
     engine: EnginePolicy = EnginePolicy()
     session: SessionPolicy = SessionPolicy()
     history: HistoryPolicy = HistoryPolicy()

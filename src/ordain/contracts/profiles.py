@@ -47,6 +47,9 @@ class ModelProfile(Strict):
     structured: Structured | None = Field(
         default=None, strict=False, description="How answers are held to their schema; unset: native, or text without native_schema."
     )
+    vision: bool = Field(
+        default=False, description="Whether the model sees: images that come with a message are shown to such models alone."
+    )
     cache: bool = Field(
         default=True, description="Mark what stays the same between calls for the provider's prompt cache, where it wants marks."
     )
@@ -93,3 +96,18 @@ class ModelProfile(Strict):
     def held_by(self) -> Structured:
         """How an answer is held to its schema."""
         return self.structured or (Structured.NATIVE if self.native_schema else Structured.TEXT)
+
+
+class EmbedderProfile(Strict):
+    """An endpoint whose `/v1/embeddings` turns what is remembered, and questions to it, into vectors. It reads all of both."""
+
+    base_url: str = Field(min_length=1, max_length=1000, description="Its address, as of a model: `http://127.0.0.1:11434/v1`.")
+    model: str = Field(min_length=1, max_length=200, description="The model there, such as `nomic-embed-text`.")
+    key_env: str | None = Field(
+        default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$", description="The environment variable that holds the API key."
+    )
+    key_file: str | None = Field(
+        default=None, min_length=1, max_length=1000, description="The file that holds it, counted from the data folder."
+    )
+    timeout_ms: int = Field(default=5000, ge=100, le=120_000, description="Longest time of one request; then words alone are looked up.")
+    batch: int = Field(default=64, ge=1, le=512, description="So many passages go in one request.")

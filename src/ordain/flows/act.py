@@ -24,6 +24,7 @@ from ordain.errors import FlowFault
 from ordain.flows.approval import authorized, authorized_all
 from ordain.flows.context import ALONE, Carrying, FlowContext, TurnKind
 from ordain.flows.envelopes import HandingOn, Refs, asked_of, carved, guarded, hand_on
+from ordain.flows.images import ImagesShown
 from ordain.flows.leaf import call_leaf
 from ordain.flows.transcript import HistoryRef
 from ordain.journal.acts import call_end
@@ -45,7 +46,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
     may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it. ``recalled`` are
-    fragments of memory, material for the answer. ``handoff`` is the envelope in which work comes to a card, ``bounds`` what the message lets that use.
+    fragments of memory, material for the answer, ``images`` those of the message. ``handoff`` is the envelope in which work comes to a card, ``bounds`` what the message lets that use.
     """
 
     verb: str
@@ -56,6 +57,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     budget_class: str = ""
     ambiguous: bool = False
     recalled: tuple[dict[str, Any], ...] = ()
+    images: ImagesShown | None = None
     handoff: Envelope | None = None
     bounds: WorkBounds | None = None
 
@@ -97,6 +99,7 @@ class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     narrate: bool = False
     max_tokens: int = 0
     recalled: tuple[dict[str, Any], ...] = ()
+    images: ImagesShown | None = None
 
 
 NO_TALK = InConversation()
@@ -327,6 +330,7 @@ def _spawn(context: FlowContext, one: _Cleared, talk: InConversation, share: Spe
         budget_class=context.turn.budget_class,
         ambiguous=context.turn.ambiguous,
         recalled=talk.recalled,
+        images=talk.images,
         handoff=None if envelope is None else carved(envelope, share),
         bounds=context.turn.bounds,
     )

@@ -9,13 +9,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, assert_never
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import ModelCall, Wait, WaitFor
 from ordain.effects.results import Beside, ModelAnswer, ModelFailed, ModelResult, Unreserved
 from ordain.flows.context import FlowContext
+from ordain.flows.images import seeing
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.pricing import affords, call_bound
 from ordain.rules.fallback import FALLBACK, FallbackFacts, FallbackOutcome, GiveUp, NextLane, NextProfile, RetryProfile
@@ -87,7 +88,7 @@ class _Attempts:
 async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAnswer | AskFailed:
     """Ask until there is an answer, policy forbids another attempt, or the budget or the time is spent."""
     asking = _Asking(context, prompt, prompt.ask(context, given))
-    lane = lane_of(context, prompt, asking.verb)
+    lane = lane_of(context, prompt, asking.verb, asking.question.images)
     if isinstance(lane, AskFailed):
         return lane
     attempts = _Attempts(lane)
@@ -106,8 +107,8 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
             case NextProfile():
                 attempts.next_profile()
             case NextLane():
-                facts = LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane)
-                chosen = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane))
+                facts = LaneFacts(purpose=prompt.purpose, after=attempts.lane.lane, images=asking.question.images or UNSET)
+                chosen = context.fx.decide(LANE, facts, LaneInputs(by_purpose=prompt.lane, seeing=seeing(context.catalog)))
                 if isinstance(chosen.outcome, LaneEmpty):
                     return AskFailed(code=failed.code, message=failed.message)
                 attempts = _Attempts(chosen.outcome, calls=attempts.calls, total=attempts.total, lost=attempts.lost)
@@ -117,12 +118,15 @@ async def ask(context: FlowContext, prompt: PromptKind[G], given: G) -> ModelAns
                 assert_never(outcome)
 
 
-def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "") -> LaneChosen | AskFailed:
-    """The lane that serves a prompt: decided when it is first needed, and the same from then on. A failure where no model stands behind it."""
+def lane_of(context: FlowContext, prompt: PromptKind[Any], verb: str = "", images: int = 0) -> LaneChosen | AskFailed:
+    """The lane that serves a prompt, which may show ``images``: decided when it is first needed, and the same from then on. A failure where no model stands behind it."""
     known = context.lanes.get(prompt.purpose)
     if known is not None:
         return known
-    chosen = context.fx.decide(LANE, lane_facts(context, prompt.purpose, verb), LaneInputs(by_purpose=prompt.lane, held=context.held))
+    facts = lane_facts(context, prompt.purpose, verb)
+    facts = structs.replace(facts, images=images) if images else facts
+    inputs = LaneInputs(by_purpose=prompt.lane, held=context.held, seeing=seeing(context.catalog))
+    chosen = context.fx.decide(LANE, facts, inputs)
     if isinstance(chosen.outcome, LaneEmpty):
         return AskFailed(code=chosen.reason, message=f"no model behind lane {chosen.outcome.lane}")
     context.lanes[prompt.purpose] = chosen.outcome

@@ -17,13 +17,19 @@ from ordain.rules.attach import MessageReading
 
 
 class RecallAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a message asks of memory."""
+    """What is asked of memory for a message: by its sender, or (``auto``) because policy has it asked where the message says nothing of it.
+
+    ``max_bytes`` and ``timeout_ms`` bound what goes along and how long it may take; 0 leaves the house's own bound.
+    """
 
     required: bool = False
     mode: str = "hybrid"
     profile: str = ""
     days: int = 90
     max_items: int = 8
+    auto: bool = False
+    max_bytes: int = 0
+    timeout_ms: int = 0
 
 
 class WorkflowAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -37,7 +43,8 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     """What a message says and asks for, all of it the sender's word: rules decide what comes of it.
 
     ``attachments`` counts them, ``source`` and ``trace_verb`` are labels (HUB-04, HUB-06) and choose nothing. ``workflow`` is a template's name
-    alone where there are no arguments, as it was in every message before turn@6.
+    alone where there are no arguments, as it was in every message before turn@6. ``forgoes``: the sender wants memory not to be asked.
+    ``documents`` are those of its attachments whose text is kept, ``images`` the digests of those that are images.
 
     The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
     """
@@ -57,6 +64,9 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     attachments: int = 0
     locale: str = ""
     recall: RecallAsked | None = None
+    forgoes: bool = False
+    documents: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
     source: str = ""
     trace_verb: str = ""
 

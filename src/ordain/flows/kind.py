@@ -118,7 +118,7 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
     """What to ask: the records that the prompt is made from, its literals, its bounds in tokens, and what of the answer may be shown early.
 
     ``template`` and ``contract`` are the prompt kind's own where they are "". ``role`` and ``temperature`` are as in ``ModelCall``. ``timeout_ms`` bounds one
-    attempt below its profile's own time, ``attempts`` how many there may be in all below policy's; 0 leaves each.
+    attempt below its profile's own time, ``attempts`` how many there may be in all below policy's; 0 leaves each. ``images`` counts those that the prompt shows.
     """
 
     refs: tuple[int, ...]
@@ -132,6 +132,7 @@ class ModelQuestion(Struct, frozen=True, kw_only=True):
     temperature: float | None = None
     timeout_ms: int = 0
     attempts: int = 0
+    images: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

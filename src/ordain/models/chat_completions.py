@@ -22,6 +22,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ordain.contracts.profiles import Structured
 from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of
+from ordain.models.pictures import chat_content
 from ordain.models.refusals import malformed, why_unreadable
 from ordain.models.replies import TRUNCATED, Counts, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
@@ -32,7 +33,7 @@ T = TypeVar("T")
 
 class _Message(Struct, frozen=True):
     role: str
-    content: str
+    content: Any
 
 
 class _StreamOptions(Struct, frozen=True):
@@ -113,12 +114,12 @@ def encode_request(request: ModelRequest, *, modern_length: bool = False, stream
     modern = modern_length != (Leave.LENGTH_RENAMED in left)
     stream = stream and Leave.STREAM not in left
     system = system_text(request, held)
-    apart = (_Message("system", system), _Message("user", request.user))
+    apart = (_Message("system", system), _Message("user", chat_content(request, request.user)))
     name = clean_name(request.schema_name)
     return _ENCODER.encode(
         _Body(
             model=profile.model,
-            messages=(_Message("user", f"{system}\n\n{request.user}"),) if Leave.SYSTEM in left else apart,
+            messages=(_Message("user", chat_content(request, f"{system}\n\n{request.user}")),) if Leave.SYSTEM in left else apart,
             max_tokens=UNSET if modern or Leave.LENGTH in left else length,
             max_completion_tokens=length if modern and Leave.LENGTH not in left else UNSET,
             temperature=UNSET if request.temperature is None or Leave.TEMPERATURE in left else request.temperature,

@@ -6,12 +6,13 @@ Its files are read directly: its own loader looks for the tokenizer in another f
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ordain.contracts.profiles import EmbedderProfile
 from ordain.errors import ConfigurationError
 from ordain.ports.library import Embedder
 
@@ -74,6 +75,21 @@ class StaticEmbedder:
         mean = self._vectors[np.clip(ids, 0, len(self._vectors) - 1)].mean(axis=0, dtype=np.float32)
         length = float(np.linalg.norm(mean))
         return (mean / length if length else mean).astype("<f4").tobytes()
+
+
+def embedder_of(endpoint: EmbedderProfile | None, key: str) -> Callable[[], Embedder | None]:
+    """What makes the embedder: of the endpoint that is configured, else of this installation."""
+    return installed_embedder if endpoint is None else lambda: _endpoint_embedder(endpoint, key)
+
+
+def _endpoint_embedder(endpoint: EmbedderProfile, key: str) -> Embedder | None:
+    from ordain.models.endpoint_embedding import EndpointEmbedder  # lazy: only where one is configured
+
+    try:
+        return EndpointEmbedder(endpoint.base_url, endpoint.model, key, timeout_s=endpoint.timeout_ms / 1000, batch=endpoint.batch)
+    except ConfigurationError as error:
+        LOG.warning("no embedder: %s", error.message)
+        return None
 
 
 def installed_embedder() -> Embedder | None:

@@ -33,7 +33,6 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ToolCallPart,
     ToolCallPartDelta,
-    UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
@@ -47,6 +46,7 @@ from ordain.models.chat_completions import as_text
 from ordain.models.endings import End
 from ordain.models.event_stream import CUT_OFF, STREAM_BYTES
 from ordain.models.exchange import ANSWER_BYTES, KEPT_CONNECTIONS, KEPT_S, LOOPBACK, checked_key, checked_url, stalled
+from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
@@ -232,7 +232,7 @@ class ForeignModel(ABC):
     async def _ask(self, request: ModelRequest, listener: Heard | None) -> ModelReply | ModelError:
         held = self._held(request)
         tool = tool_of(request, held)
-        prompt = [ForeignRequest(parts=[SystemPromptPart(system_text(request, held)), UserPromptPart(request.user)])]
+        prompt = [ForeignRequest(parts=[SystemPromptPart(system_text(request, held)), user_part(request)])]
         parameters, settings = self._parameters(request, held), self._settings(request)
         model = self._kept_model(request.profile.model)
         if listener is None:

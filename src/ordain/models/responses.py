@@ -17,6 +17,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.chat_completions import as_text, decoded, fields, joined
 from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of
 from ordain.models.event_stream import CUT_OFF, EventStream
+from ordain.models.pictures import response_input
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.replies import TRUNCATED, Counts, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
@@ -28,7 +29,7 @@ _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed
 class _Body(Struct, frozen=True, kw_only=True):
     model: str
     instructions: str | UnsetType = UNSET
-    input: str
+    input: Any
     max_output_tokens: int | UnsetType = UNSET
     store: bool | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
@@ -76,7 +77,7 @@ def encode_request(request: ModelRequest, *, stream: bool = False) -> bytes:
         _Body(
             model=profile.model,
             instructions=UNSET if Leave.SYSTEM in left else system,
-            input=f"{system}\n\n{request.user}" if Leave.SYSTEM in left else request.user,
+            input=response_input(request, f"{system}\n\n{request.user}" if Leave.SYSTEM in left else request.user),
             max_output_tokens=UNSET if Leave.LENGTH in left else min(request.max_tokens, profile.max_tokens),
             store=UNSET if Leave.STORE in left else False,
             temperature=UNSET if request.temperature is None or Leave.TEMPERATURE in left else request.temperature,

@@ -49,6 +49,7 @@ class NewItem(Struct, frozen=True, kw_only=True):
     """Something to remember. ``run`` ties it to a run's subject: erasing that erases the item.
 
     ``key``: the same key is the same item, however often it is added. A document with a ``source`` that came before replaces it.
+    ``staged``: it waits for the unit that a message arrives in (``AttachmentKept``), found by nobody until then; what is given up is removed by its id.
     ``by`` is who adds it, as journals name them: what a token adds counts for its bound. ``digest`` is the content's, where the same content (of a document: of the same source) is to be kept once.
     """
 
@@ -69,10 +70,11 @@ class NewItem(Struct, frozen=True, kw_only=True):
     digest: str = ""
     size: int = 0
     pages: int = 0
+    staged: bool = False
 
 
 class Added(Struct, frozen=True, kw_only=True):
-    """What became of an addition. ``outcome``: added, same (it was there already) or replaced (an older document of its source)."""
+    """What became of an addition. ``outcome``: added, same (it was there already), replaced (an older document of its source) or staged."""
 
     id: str
     outcome: str
@@ -118,7 +120,8 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
 
     ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody else wrote as their own is a member's to them.
-    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared.
+    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared, and of what came with a message only what
+    came in ``session``. ``attached``: of these items alone, and what they begin with whatever is asked.
     """
 
     workspace: str
@@ -129,7 +132,9 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     document: str = ""
     user: str = ""
     run: str = ""
+    session: str = ""
     personal: bool = False
+    attached: tuple[str, ...] = ()
 
 
 class Fragment(Struct, frozen=True, kw_only=True):
@@ -166,7 +171,7 @@ class Theme(Struct, frozen=True, kw_only=True):
 
 
 class Reindexed(Struct, frozen=True, kw_only=True):
-    """How many passages have a vector of the present embedder ("": there is none), and how many got theirs now."""
+    """How many passages have a vector of the present embedder ("": there is none, or its endpoint does not answer), and how many got theirs now."""
 
     embedder: str
     passages: int
@@ -205,8 +210,8 @@ class Library(Protocol):
         """One item, by its id, and its passages in order."""
         ...
 
-    async def remove(self, workspace: str, item: str, *, by: str) -> bool:
-        """Destroy an item, its words and its vectors; False where there is none."""
+    async def remove(self, workspace: str, item: str, *, by: str, staged: bool = False) -> bool:
+        """Destroy an item, its words and its vectors; False where none is kept. ``staged``: only where it is staged, and what is kept stays."""
         ...
 
     async def themes(self, workspace: str, *, limit: int, run: str | None = None) -> Sequence[Theme]:
@@ -219,7 +224,10 @@ class Library(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns text into vectors: float32, little-endian, of length 1. Called from threads; vectors of two names are never compared."""
+    """Turns text into vectors: float32, little-endian, of length 1. Called from threads; vectors of two names are never compared.
+
+    One that asks an endpoint raises ``Transient`` of each of these while that does not answer.
+    """
 
     @property
     def name(self) -> str:

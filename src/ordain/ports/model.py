@@ -40,6 +40,13 @@ class ByCode(StrEnum):
     QUOTE = "quote"
 
 
+class SentImage(Struct, frozen=True, kw_only=True):
+    """An image that goes with a prompt; ``data`` is in base64."""
+
+    media_type: str
+    data: str
+
+
 class ModelRequest(Struct, frozen=True, kw_only=True):
     """What one attempt sends.
 
@@ -50,7 +57,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     memory. ``narrative`` is the place in the JSON answer of the text that may be shown while it is being written (keys joined by
     dots, like ``final_answer.content``), of plain text all of it; "" where nothing may be shown. ``verb`` is the verb whose prompt plan asks ("": none), ``by_code`` what code may
     answer where no model is configured (``ByCode``). ``role`` is as whom the model is asked where several are asked for one purpose ("": no other is). ``words_first``: plain text of this endpoint is known not to begin within a thought that only ends
-    in it; of any other nothing is heard before that is certain.
+    in it; of any other nothing is heard before that is certain. ``images`` go behind the user's text; only to a profile with ``vision``.
     """
 
     profile: ModelProfile
@@ -71,6 +78,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     words_first: bool = False
     role: str = ""
     asked_temperature: float | None = None
+    images: tuple[SentImage, ...] = ()
 
     @property
     def temperature(self) -> float | None:

@@ -161,7 +161,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     ``profiled``: a pinned profile concerns the session (PRF-05). ``halted``: the sender of the message has ordered a halt since, as far as it stands in the
     transcript already. ``versions`` are the runs that serve the other edits of the message that is edited. ``spoken`` are the latest entries before the message, the newest first, ``SPOKEN_MAX``
     at most, then what of work that goes on stands behind them and what was asked last: none where no question is open and the message is not ``bare``.
-    Their threads are among ``threads``.
+    Their threads are among ``threads``. ``remembers``: anything is remembered in the workspace.
     """
 
     workspace: str
@@ -182,6 +182,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     halted: bool = False
     versions: tuple[str, ...] = ()
     spoken: tuple[LatestEntry, ...] = ()
+    remembers: bool = False
 
 
 class RunFound(Struct, frozen=True, kw_only=True):

@@ -174,6 +174,13 @@ class ConfigVersion(Struct, frozen=True, gc=False, kw_only=True):
     record: ConfigRecord
 
 
+class AttachmentKept(Struct, frozen=True, gc=False, kw_only=True):
+    """A document that was staged for a message of this session is kept with it, and erased with it. Refused (``attachment_gone``) where it is staged no more."""
+
+    item: str
+    session: str
+
+
 Write = (
     KeptCatalogs
     | NewRun
@@ -181,6 +188,7 @@ Write = (
     | PlaceTakenBack
     | NewEntry
     | EntryPlaced
+    | AttachmentKept
     | ThreadChange
     | ClosedQuestion
     | NewMail

@@ -35,6 +35,8 @@ class LaneReason(Reason):
         "lane.pin_not_here",
         "The model that the pinned profile names for the role is none that policy lets the call reach: the lane's own order holds.",
     )
+    SEES = "lane.sees", "The prompt shows images: of the models that policy names only those are asked that see."
+    BLIND = "lane.blind", "The prompt shows images, and no model that policy names sees."
     EMPTY = "lane.empty", "No model profile stands behind the lane."
 
 
@@ -57,6 +59,7 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
     ``ahead``: nothing is asked by this decision; a child will ask, and decide for itself, and what its models can read is needed now.
     The rest is there where policy has a route table: the verb whose prompt plan asks, its category and those of its tags that the
     table names, the class of the turn and whether its wording left its meaning or path open. ``profile`` is the pinned profile that names models by role.
+    ``images`` counts those that the prompt shows, where it shows any.
     """
 
     purpose: str
@@ -68,14 +71,16 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
     ambiguous: bool | UnsetType = UNSET
     ahead: bool | UnsetType = UNSET
     profile: str | UnsetType = UNSET
+    images: int | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneInputs:
-    """The lane of a purpose for which policy's table has none: a function, so that a policy diff asks the other policy. ``held``: the profile that holds."""
+    """The lane of a purpose for which policy's table has none: a function, so that a policy diff asks the other policy. ``held``: the profile that holds. ``seeing``: the model profiles that see."""
 
     by_purpose: Callable[[Policy], Lane]
     held: HeldProfile | None = None
+    seeing: frozenset[str] = frozenset()
 
 
 def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
@@ -89,6 +94,8 @@ def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decisio
     profiles = tuple(lanes.profiles.get(lane, ()))
     if not profiles:
         return Decision(outcome=LaneEmpty(lane), reason=LaneReason.EMPTY)
+    if facts.images:
+        return _seeing(lane, inputs.seeing, policy)
     pinned = "" if inputs.held is None else model_of(inputs.held, facts.purpose, facts.verb or "", policy)
     if not pinned:
         return Decision(outcome=LaneChosen(lane, profiles), reason=reason)
@@ -96,6 +103,14 @@ def decide_lane(facts: LaneFacts, inputs: LaneInputs, policy: Policy) -> Decisio
         return Decision(outcome=LaneChosen(lane, profiles), reason=LaneReason.PIN_NOT_HERE)
     first = (pinned, *(name for name in profiles if name != pinned))
     return Decision(outcome=LaneChosen(lane, first), reason=LaneReason.PINNED)
+
+
+def _seeing(lane: Lane, seeing: frozenset[str], policy: Policy) -> Decision[LaneChosen | LaneEmpty]:
+    """Of the lane's models those that see; where none does, those of the lane with the best models that has one. What a profile pins goes before neither."""
+    for one in (lane, *(other for other in (Lane.BRAIN, Lane.WORKER, Lane.LOCAL) if other is not lane)):
+        if profiles := tuple(name for name in policy.lanes.profiles.get(one, ()) if name in seeing):
+            return Decision(outcome=LaneChosen(one, profiles), reason=LaneReason.SEES)
+    return Decision(outcome=LaneEmpty(lane), reason=LaneReason.BLIND)
 
 
 def _reached(lane: Lane, policy: Policy) -> frozenset[str]:
@@ -141,7 +156,7 @@ class _Asked(Struct):
 
 _ASKED = msgspec.json.Decoder(_Asked)
 _SPEAKING = (
-    *(LaneReason.EMPTY, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED),
+    *(LaneReason.EMPTY, LaneReason.BLIND, LaneReason.SEES, LaneReason.ROUTINE, LaneReason.ESCALATED, LaneReason.ROUTED),
     *(LaneReason.PINNED, LaneReason.PIN_NOT_HERE),
 )
 _OF_CALL = tells_of("lane", _SPEAKING, _lane)

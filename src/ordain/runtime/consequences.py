@@ -15,6 +15,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import WaitFor
 from ordain.flows.commission import Commission, MessageFacts, Telling
 from ordain.flows.kind import Serves, commissioned
+from ordain.flows.recall import unasked
 from ordain.journal.records import ENCODER, Untaken
 from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import LatestEntry, SessionState
@@ -261,6 +262,8 @@ class Consequences:
     ) -> tuple[NewRun, NewPlace]:
         """A turn and its place in the thread; ``beside``: it holds none there."""
         hold_us = self._catalog.policy.session.hold_seconds * 1_000_000
+        if what is Serves.REQUEST and (self._state.remembers or given.message.documents):
+            given = msgspec.structs.replace(given, message=unasked(given.message, self._catalog))
         kind = self._services.kinds.serving(what)
         opening = Opening(
             run=self._services.clock.new_run_id(),

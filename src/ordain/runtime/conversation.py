@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.access import Principal
+from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.conversation import ApprovalOpen, Message, MessageAnswer, Option, Question, Reply
 from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
@@ -19,10 +19,12 @@ from ordain.journal.records import ENCODER
 from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread, sent_id
 from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Arrive, MessageKey, Outcome, StoredRun
-from ordain.ports.writes import KeptCatalogs
+from ordain.ports.writes import AttachmentKept, KeptCatalogs
 from ordain.rules.attach import Attached
+from ordain.runtime.attachments import Attachments, TakenFiles
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.entries import spoken
+from ordain.runtime.library import Memory
 from ordain.runtime.message_entry import Received, body_of, is_bare, message_of
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 from ordain.runtime.streams import event_of
@@ -48,9 +50,9 @@ class Acknowledged(Struct, frozen=True, kw_only=True):
 class Conversation:
     """Receives messages, and tells what became of them."""
 
-    def __init__(self, services: Services) -> None:
-        """Writes through the store's port, reads through the sessions'."""
-        self._services = services
+    def __init__(self, services: Services, library: Memory) -> None:
+        """Writes through the store's port, reads through the sessions'; the documents of messages go into the ``library``."""
+        self._services, self._attachments = services, Attachments(library)
         self._stored_catalog = ""
         services.store.listen(services.streams.heard)
 
@@ -65,20 +67,29 @@ class Conversation:
         Raises:
             Conflict: the message id was used before with another content (``message_id_reused``).
             Refused: the session has as many turns going as it may (``session_busy``), or the engine has (``busy``).
-            InvalidRequest: the message id is one of ours.
+            InvalidRequest: the message id is one of ours; or as ``Attachments.taken``.
             StorageUnavailable: nothing can be written.
         """
-        services = self._services
+        catalog, by = self._services.catalogs.current, principal_of(principal).name
+        async with self._attachments.taken(message, workspace, by, catalog) as taken:
+            acknowledged = await self._received(message, (workspace, principal), source, sent, taken)
+            taken.kept = not acknowledged.duplicate
+            return acknowledged
+
+    async def _received(
+        self, message: Message, whose: tuple[str, Principal | str], source: str, sent: str, files: TakenFiles
+    ) -> Acknowledged:
+        services, (workspace, principal) = self._services, whose
         message_id = sent_id(sent, services.clock.new_run_id()) if sent else message.message_id or services.clock.new_run_id()
         if message.session_id.startswith(ERASED_SESSION):
             raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
         if message_id.startswith(OUR_IDS) and not sent:
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
         try:
-            body = ENCODER.encode(body_of(message))
+            body = ENCODER.encode(body_of(message, files.files))
         except UnicodeError:
             raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
-        given = message_of(message, message_id, principal, services.catalogs.current, source)
+        given = message_of(message, message_id, principal, services.catalogs.current, source, files.files)
         made: list[Consequence] = []
         pinned = PinnedCatalogs(services.catalogs)
         entry = self._entry(message, body, given)
@@ -89,7 +100,7 @@ class Conversation:
             if pinned.missing:
                 return Ruling(refused=NOT_READ)
             made[:] = [follows]
-            return self._decided(msgspec.structs.replace(entry, placed=follows.placed), follows, given)
+            return self._decided((msgspec.structs.replace(entry, placed=follows.placed), *files.writes), follows, given)
 
         key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
         unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=(self._read(message, entry, given),), decide=decide))
@@ -128,13 +139,13 @@ class Conversation:
             opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
         )
 
-    def _decided(self, entry: NewEntry, follows: Consequence, given: Received) -> Ruling:
+    def _decided(self, entered: tuple[NewEntry | AttachmentKept, ...], follows: Consequence, given: Received) -> Ruling:
         """Message, decision and consequence: all of it, or where it is refused not even the session is made."""
         catalog = given.catalog
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
         return Ruling(
             refused=follows.refused,
-            writes=(kept, entry, *follows.writes),
+            writes=(kept, *entered, *follows.writes),
             run=follows.placed.serves,
             accepted=catalog.policy.engine.max_accepted if follows.counts else None,
         )
@@ -145,6 +156,8 @@ class Conversation:
             raise Refused(BUSY[outcome.refused].format(session), code=outcome.refused, status=429, retry_after_s=retry)
         if outcome.refused == "message_id_reused":
             raise Conflict(f"message id {given.ids.message_id} came before with another content", code="message_id_reused")
+        if outcome.refused == "attachment_gone":
+            raise Transient("what came with the message was given up meanwhile: send it again", code="attachment_gone")
         duplicate = outcome.refused == "same"
         if not duplicate:
             self._stored_catalog = given.catalog.digest

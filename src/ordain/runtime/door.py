@@ -113,7 +113,7 @@ class Runtime:
         self.search, self.engine, self.library = search, engine, library
         self.reloader = reloader
         self.commits = commits
-        self.conversation, self.continuation = Conversation(services), Continuations(services, search)
+        self.conversation, self.continuation = Conversation(services, library), Continuations(services, search)
         self.access = Access(services)
         self.control = ControlPlane(services.configuration, services.store, services.clock)
         self.approvals = ApprovalDesk(services)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, overload
 
@@ -19,6 +21,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.results import CallResult, PlanResult, answer_schema, read_as
 from ordain.contracts.verbs import VerbRequest
+from ordain.runtime.attachments import file_read
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
 
@@ -110,28 +113,39 @@ class Embedded(Protocol):
         accepted = await self.runtime.accept(request, EMBEDDER, waits=True)
         return self.runtime.response(await self.runtime.wait(accepted.run))
 
-    async def send(self, message: Message | Mapping[str, Any], *, workspace: str = DEFAULT_WORKSPACE) -> Acknowledged:
+    async def send(
+        self, message: Message | Mapping[str, Any], *, attachments: Sequence[Path | str] = (), workspace: str = DEFAULT_WORKSPACE
+    ) -> Acknowledged:
         """Send a message into its session; it is durable when this returns, and answered later (``answer``, ``stream``).
+
+        ``attachments`` are files that go with it, beside those that stand in it (``Attachment.of``).
 
         Raises:
             ValidationError: the message is not of its contract's shape.
+            InvalidRequest: a file cannot be read (``cannot_read``), or is not taken (``attachment_unread``, …).
             Refused: the session has as many turns going as policy permits (``session_busy``).
             Conflict: the message id came before with another content (``message_id_reused``).
         """
         parsed = message if isinstance(message, Message) else Message.model_validate(message)
+        if attachments:
+            files = await asyncio.to_thread(lambda: [file_read(Path(one)) for one in attachments])
+            content = parsed.message.model_copy(update={"attachments": [*parsed.message.attachments, *files]})
+            parsed = parsed.model_copy(update={"message": content})
         return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))
 
     async def answer(self, sent: Acknowledged, *, workspace: str = DEFAULT_WORKSPACE) -> MessageAnswer:
         """Wait until a message is answered: by a reply, by a question back, or because nothing follows from it."""
         return await self.runtime.conversation.answer(workspace, sent)
 
-    async def chat(self, text: str, *, session: str = "python", user: str = "local", **hints: Any) -> MessageAnswer:
+    async def chat(
+        self, text: str, *, session: str = "python", user: str = "local", attachments: Sequence[Path | str] = (), **hints: Any
+    ) -> MessageAnswer:
         """Say something and wait for the answer; ``hints`` are routing hints: ``mode``, ``verb``, ``allowed_verbs``, ``max_steps``.
 
         Raises: as ``send``.
         """
         message = {"session_id": session, "user_id": user, "message": {"text": text}, "context": {"routing_hints": hints}}
-        return await self.answer(await self.send(message))
+        return await self.answer(await self.send(message, attachments=attachments))
 
     def stream(self, session: str, *, after: int = 0, workspace: str = DEFAULT_WORKSPACE) -> AsyncGenerator[SessionEvent, None]:
         """A session's events after entry ``after``, until it is erased: what was said as it becomes durable, provisional text between."""

@@ -19,6 +19,7 @@ from ordain.ports.model import Charge, Heard, ModelError, ModelPort, ModelReply,
 from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
+from ordain.runtime.images import Images
 from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare
 from ordain.runtime.pauses import Pauses
 from ordain.runtime.services import Services
@@ -33,7 +34,7 @@ Having = Callable[[Callable[[], PreparedCall | ModelFailed]], Awaitable[Prepared
 class Attempt(Struct, frozen=True, kw_only=True):
     """Which attempt of its run a call is.
 
-    How many of its purpose were answered before, how what its prompt refers to is read, why the verb that the run carries out may not go on, and
+    How many of its purpose were answered before, how what its prompt refers to is read, and its images, why the verb that the run carries out may not go on, and
     who hears its text.
     """
 
@@ -41,6 +42,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     prompt: PromptKind[Any]
     having: Having
     within: Withdrawing = nothing_withdrawn
+    images: Images | None = None
     heard: Heard | None = None
 
 
@@ -90,6 +92,11 @@ class _ModelAttempt(Struct, frozen=True):
         )
         ways = services.ways
         request = structs.replace(request, left=ways.left(name, current), words_first=ways.words_first(name, current))
+        if current.vision and self.attempt.images is not None:
+            images = await self.attempt.images.of(call)
+            if images is None:
+                return failure.of(ModelErrorCode.REJECTED, "an image that the prompt shows was erased")
+            request = structs.replace(request, images=images) if images else request
         reply = await self._sent(name, port, request, heard, failure)
         return reply if isinstance(reply, ModelFailed) else kept_answer(call, self.catalog.policy, reply, failure, prepared)
 

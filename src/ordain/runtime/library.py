@@ -108,6 +108,32 @@ class Memory:
             progress,
         )
 
+    async def stage_document(self, workspace: str, file: tuple[str, bytes], *, source: str, author: str, by: str) -> Added:
+        """Read a file (name and bytes) that comes with a message, and keep it nowhere yet; raises as ``add_document``."""
+        name, content = file
+        read = await self._documents.read(name, content)
+        return await self._library.add(
+            NewItem(
+                workspace=workspace,
+                kind=ItemKind.DOCUMENT,
+                sections=read.sections,
+                trust=Trust.FOREIGN,
+                title=name,
+                media_type=read.media_type,
+                author=author,
+                by=by,
+                source=source,
+                digest=content_digest(content),
+                size=len(content),
+                pages=read.pages,
+                staged=True,
+            )
+        )
+
+    async def give_up(self, workspace: str, document: str) -> None:
+        """A staged document is not wanted after all."""
+        await self._library.remove(workspace, document, by="", staged=True)
+
     async def notes(self, workspace: str, *, limit: int, before: int | None) -> Sequence[Item]:
         """Notes and entries, the last one added first."""
         return await self._library.items(workspace, NOTES, limit=limit, before=before)

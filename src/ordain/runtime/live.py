@@ -45,6 +45,7 @@ from ordain.runtime.flow_time import TIME_LOST, WAITED, FlowTime
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.foreign_result import kept_form
 from ordain.runtime.gateway import Attempt, call_model
+from ordain.runtime.images import Images
 from ordain.runtime.joins import join_children, new_children
 from ordain.runtime.mail import InterruptBody
 from ordain.runtime.mailbox import Mailbox, hand_over
@@ -352,7 +353,8 @@ class LiveRun(Pen):
         self._model_calls[effect.purpose, effect.role] += 1
         heard = self.services.streams.attempt(self.stored) if effect.narrative and self.stored.session else None
         prompt = self.setup.kind.prompt(effect.purpose)
-        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, within=self.within, heard=heard)
+        images = Images(sessions=self.services.sessions, workspace=self.stored.workspace, session=self.stored.session)
+        attempt = Attempt(index=index, prompt=prompt, having=self._said.having, within=self.within, images=images, heard=heard)
         return await call_model(self.services, self.catalog, effect, self.state.values, attempt)
 
     async def _verb(self, effect: VerbCall, recover: Recovering | None) -> VerbResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.ports.sessions import Entry
 from ordain.ports.shared import LatestEntry
+from ordain.runtime.attachments import documents_of, images_of
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
 
@@ -51,13 +52,13 @@ class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: dict[str, Any] = {}
 
 
-def body_of(message: Message) -> MessageBody:
-    """A canonical message as its entry's body."""
-    said = message.message.model_dump(mode="json", exclude_defaults=True)
+def body_of(message: Message, files: Sequence[dict[str, Any]] = ()) -> MessageBody:
+    """A canonical message as its entry's body; ``files`` is what is said there of what came with it."""
+    said = message.message.model_dump(mode="json", exclude={"attachments"}, exclude_defaults=True)
     return MessageBody(
         text=message.message.text,
         user=message.user_id,
-        attachments=said.get("attachments", []),
+        attachments=list(files),
         metadata=said.get("metadata", {}),
         context=message.context.model_dump(mode="json", exclude_defaults=True),
     )
@@ -67,7 +68,7 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
     """A stored message, all of it as the transcript has it; an erased one says nothing."""
     body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
     context = Context.model_validate(body.context, strict=False)
-    facts = message_facts(body.text, body.user, entry.channel, context, len(body.attachments))
+    facts = message_facts(body.text, body.user, entry.channel, context, body.attachments)
     return Received(
         facts=msgspec.structs.replace(facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata)),
         ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
@@ -85,7 +86,7 @@ def facts_of_entry(spoken: LatestEntry) -> MessageFacts:
     """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
     body = _body_of_entry(spoken)
     context = Context.model_validate(body.context, strict=False)
-    return message_facts(body.text, body.user, spoken.channel, context, len(body.attachments))
+    return message_facts(body.text, body.user, spoken.channel, context, body.attachments)
 
 
 def thread_ref_of(spoken: LatestEntry) -> str:
@@ -117,10 +118,17 @@ def _source(entry: Entry) -> str:
     return "" if entry.decision is None else _CAME.decode(entry.decision).source
 
 
-def message_of(message: Message, message_id: str, principal: Principal | str, catalog: Catalog, source: str = "") -> Received:
-    """A canonical message as it is received, under the id that it has or was given, by the way that ``source`` names."""
+def message_of(
+    message: Message,
+    message_id: str,
+    principal: Principal | str,
+    catalog: Catalog,
+    source: str = "",
+    files: Sequence[dict[str, Any]] = (),
+) -> Received:
+    """A canonical message as it is received, under the id that it has or was given, by the way that ``source`` names, with what its entry says of its files."""
     said, context = message.message, message.context
-    facts = message_facts(said.text, message.user_id, str(message.channel), context, len(said.attachments))
+    facts = message_facts(said.text, message.user_id, str(message.channel), context, files)
     return Received(
         facts=msgspec.structs.replace(facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)),
         ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
@@ -140,7 +148,7 @@ def trace_verb_of(metadata: Mapping[str, Any]) -> str:
     return label[:LABEL_CHARS] if isinstance(label, str) else ""
 
 
-def message_facts(text: str, user: str, channel: str, context: Context, attachments: int = 0) -> MessageFacts:
+def message_facts(text: str, user: str, channel: str, context: Context, files: Sequence[dict[str, Any]] = ()) -> MessageFacts:
     """What a message says and asks for, from the wire's words for it: the one place where these become the house's."""
     hints = context.routing_hints
     return MessageFacts(
@@ -156,9 +164,12 @@ def message_facts(text: str, user: str, channel: str, context: Context, attachme
         budget_class="" if hints.budget_class is None else str(hints.budget_class),
         workflow=_suggested(hints.workflow),
         delegates=tuple(hints.delegates),
-        attachments=attachments,
+        attachments=len(files),
+        documents=documents_of(files),
+        images=images_of(files),
         locale=context.locale or "",
         recall=_asked(context.recall),
+        forgoes=context.recall is not None and not context.recall.enabled,
     )
 
 

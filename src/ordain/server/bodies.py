@@ -6,6 +6,7 @@ strings before anything is built, by a few passes that cost a body's length and 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -25,6 +26,8 @@ M = TypeVar("M", bound=BaseModel)
 DEPTH_MAX = 64
 BODY_BYTES = 256 * 1024
 BODY_VALUES = 10_000
+APART_BYTES = 64 * 1024
+"""A larger body is judged in a thread."""
 PLACE_PART_CHARS = 64
 INTEGER_BOUND = 2**63
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -225,3 +228,11 @@ def pointer(loc: tuple[int | str, ...]) -> str:
 async def read(request: Request, model: type[M], bounds: BodyBounds) -> M:
     """Read, check and validate a body."""
     return validated(model, await read_body(request, bounds.bytes), bounds)
+
+
+async def read_large(request: Request, model: type[M], bounds: BodyBounds) -> M:
+    """The same of a body that may be large: such a one is judged in a thread, so that nobody waits for it."""
+    body = await read_body(request, bounds.bytes)
+    if len(body) <= APART_BYTES:
+        return validated(model, body, bounds)
+    return await asyncio.to_thread(validated, model, body, bounds)

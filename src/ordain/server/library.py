@@ -35,7 +35,7 @@ from ordain.server.bodies import bounded, declared_bytes, read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
 from ordain.server.problems import problem_body
-from ordain.server.refusals import refusing
+from ordain.server.refusals import UNREADABLE, refusing
 from ordain.server.resource import resource
 from ordain.server.room import Room
 from ordain.server.segments import Seq
@@ -59,19 +59,6 @@ SHAPES = (
 )
 """What the published document names."""
 
-UNREADABLE = (
-    *(
-        "invalid_name",
-        "document_too_large",
-        "document_too_long",
-        "document_too_deep",
-        "quota_spent",
-        "document_not_text",
-        "document_empty",
-        "document_encrypted",
-    ),
-    *("document_unreadable", "document_too_slow", "unsupported_document", "no_process", "documents_busy"),
-)
 ROOM_BYTES = 3 * DOCUMENT_BYTES
 """Most bytes of all documents that are being added."""
 ROOM_EACH = 2 * DOCUMENT_BYTES

@@ -66,6 +66,12 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "session_id_reserved": HttpRefusal(422, "session ids of this form are those of what was erased"),
     "conflicting_verbs": HttpRefusal(422, "`verb` and `verbs` name different verbs"),
     "beyond_head": HttpRefusal(409, "the session has fewer entries than that"),
+    "attachments_too_many": HttpRefusal(413, "the message brings more files than policy permits"),
+    "attachment_too_large": HttpRefusal(413, "the files of the message have more bytes than policy permits"),
+    "attachment_invalid": HttpRefusal(422, "a file's bytes are no base64, or there are none"),
+    "attachment_unlike": HttpRefusal(415, "a file is not what its media type or its name says"),
+    "attachment_unread": HttpRefusal(415, "a file is of a kind that nobody reads"),
+    "attachment_gone": HttpRefusal(503, "what came with the message was given up meanwhile; it may be sent again"),
     "timeout": HttpRefusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
     # the OpenAI address
     "unknown_model": HttpRefusal(404, "no `model` of this name is served"),
@@ -152,6 +158,25 @@ BODY = (
 RAW = ("unsupported_media_type",)
 """What a body that is no JSON may meet beside its route's own."""
 
+UNREADABLE = (
+    *(
+        "invalid_name",
+        "document_too_large",
+        "document_too_long",
+        "document_too_deep",
+        "quota_spent",
+        "document_not_text",
+        "document_empty",
+        "document_encrypted",
+    ),
+    *("document_unreadable", "document_too_slow", "unsupported_document", "no_process", "documents_busy"),
+)
+"""What a document may be refused with."""
+FILES = (
+    *("attachments_too_many", "attachment_too_large", "attachment_invalid", "attachment_unlike", "attachment_unread", "attachment_gone"),
+    *UNREADABLE,
+)
+"""What the files of a message may be refused with."""
 CONVERSATION = ("message_id_reused", "message_id_reserved", "session_id_reserved", "busy", "session_busy")
 """What a message may be refused with, in whatever shape it comes."""
 

@@ -118,7 +118,7 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
     if read.opening is not None and (row is None or row[2] is None):
         _open_session(db, workspace, read, read.opening)
         row = _session(db, workspace, read.session)
-    no, subject, key, head, threads, active = row
+    no, subject, key, head, threads, active, remembered = row
     replied = _place(db, no, read.channel, read.reply_to)
     edited = _place(db, no, read.channel, read.edits)
     anchor = edited or replied
@@ -153,14 +153,15 @@ def read_state(db: sqlite3.Connection, workspace: str, read: SessionRead) -> Ses
         versions=versions(db, no, read),
         pinned=_pinned(db, [thread.asked.run for thread in found if thread.asked is not None]),
         spoken=said,
+        remembers=bool(remembered),
     )
 
 
 def _session(db: sqlite3.Connection, workspace: str, session: str) -> Any:
-    """Number, subject, its key (None once erased), head, how many threads and active turns; None where there is no such session."""
+    """Number, subject, its key (None once erased), head, how many threads, active turns and, in its workspace, remembered passages; None where there is no such session."""
     return db.execute(
-        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active FROM sessions s JOIN subjects u ON u.no = s.subject"
-        " WHERE s.workspace = ? AND s.id = ?",
+        "SELECT s.no, u.id, u.key, s.head, s.threads, s.active, (SELECT passages FROM library l WHERE l.workspace = s.workspace)"
+        " FROM sessions s JOIN subjects u ON u.no = s.subject WHERE s.workspace = ? AND s.id = ?",
         (workspace, session),
     ).fetchone()
 

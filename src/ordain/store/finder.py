@@ -6,6 +6,9 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import structs
+
+from ordain.errors import Transient
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySearch, Method
 from ordain.store.library_reads import (
     ALL,
@@ -14,6 +17,7 @@ from ordain.store.library_reads import (
     document_number,
     find_by_words,
     has_older,
+    read_beginnings,
     read_fragments,
     unkept,
     withheld,
@@ -33,6 +37,7 @@ SCORE_MIN = 0.1
 """Least cosine of a passage that is given; most unrelated texts lie below 0.2, and so do a few that answer the question."""
 
 NO_EMBEDDER = "found by words: this process has no embedder (pip install 'ordain[recall]')"
+UNREACHED = "found by words: the embedder's endpoint does not answer now"
 NOTHING_EMBEDDED = "found by words: nothing here has a vector of this embedder yet (ordain memory reindex)"
 
 Hits = list[tuple[float, int, int]]
@@ -47,9 +52,33 @@ class Finder:
         self._db = connection
         self._now = now
         self._index: Any = None
+        self._absent = NO_EMBEDDER
 
-    def find(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
-        """Answer a question; inside a reading transaction."""
+    def find(self, search: LibrarySearch, embedder: Embedder | None, absent: str = "") -> Found:
+        """Answer a question; inside a reading transaction. ``absent`` says why there is no embedder, where that is not for good."""
+        self._absent = absent or NO_EMBEDDER
+        return self._attached(search, embedder) if search.attached else self._found(search, embedder)
+
+    def _attached(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
+        """What came with a message: all of it where that is little, else what each begins with and the nearest of the rest."""
+        parts = read_beginnings(self._db, search)
+        method = Method.TEXT if embedder is None else Method.DENSE
+        if sum(map(len, parts)) <= search.limit:
+            return Found(method=method, fragments=read_fragments(self._db, search, [hit for part in parts for hit in part]))
+        first = max(1, search.limit // (4 * len(parts)))
+        begin = read_fragments(self._db, search, [hit for part in parts for hit in part[:first]])
+        seen = {(one.id, one.page, one.start) for one in begin}
+        near: list[Fragment] = []
+        notices: list[str] = []
+        for name in search.attached:
+            found = self._found(structs.replace(search, attached=(), document=name), embedder)
+            near += (one for one in found.fragments if (one.id, one.page, one.start) not in seen)
+            notices += filter(None, [found.notice])
+        near.sort(key=lambda one: -one.score)
+        told = "; ".join(dict.fromkeys(["the beginning of what is attached, and what of it is nearest to the question", *notices]))
+        return Found(method=method, fragments=(*begin, *near)[: search.limit], notice=told)
+
+    def _found(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
         asked = read_question(search.query)
         notices: list[str] = []
         if asked.literals:
@@ -58,8 +87,11 @@ class Finder:
                 return self._told(search, Method.TEXT, hits, [] if hits else ["no text holds what stands in quotes, letter by letter"])
             notices.append(f"no text holds {', '.join(asked.literals)[:200]}")
         if embedder is None:
-            return self._by_words(search, asked, [*notices, NO_EMBEDDER])
-        hits, embedded = self._near(search, embedder)
+            return self._by_words(search, asked, [*notices, self._absent])
+        try:
+            hits, embedded = self._near(search, embedder)
+        except Transient:
+            return self._by_words(search, asked, [*notices, UNREACHED])
         lacking = count_passages(self._db, search.workspace) - embedded
         if lacking > 0 and not embedded:
             return self._by_words(search, asked, [*notices, NOTHING_EMBEDDED])

@@ -19,12 +19,12 @@ import msgspec
 
 from ordain.contracts.access import TOKEN_PRINCIPAL
 from ordain.contracts.library import MemoryPolicy
-from ordain.errors import Erased, InvalidRequest, OrdainError, Refused
+from ordain.errors import Erased, InvalidRequest, OrdainError, Refused, Transient
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
-from ordain.store.finder import Finder
+from ordain.store.finder import UNREACHED, Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
 from ordain.store.library_units import EVERY
 from ordain.store.passages import cut
@@ -58,6 +58,7 @@ class SqliteLibrary:
         self._clock = clock
         self._make_embedder = embedder
         self._made: tuple[Embedder | None] | None = None
+        self._lacking = asyncio.Event()
         self._own = store.reader()
         self._reading = ThreadPoolExecutor(1, "ordain-library")
         self._embedding = ThreadPoolExecutor(1, "ordain-embed")
@@ -101,12 +102,14 @@ class SqliteLibrary:
                     (one.seq, one.page, one.start, one.stop, one.heading, one.text, vector)
                     for one, vector in zip(batch, vectors, strict=True)
                 ],
-                keep=first + FILLED >= len(passages),
+                keep=first + FILLED >= len(passages) and not item.staged,
                 at=at,
                 bounds=bounds,
                 **_of(embedder),
             )
             _within(filled)
+            if None in vectors and self._made is not None and self._made[0] is not None:
+                self._lacking.set()  # once they are stored: whoever makes up for it looks for what stands there
             if filled.refused == "same":
                 await self._clear(staged=identity)
                 return Added(id=filled.item, outcome="same")
@@ -115,6 +118,8 @@ class SqliteLibrary:
             replaced += filled.count
             if progress is not None:
                 progress(min(first + FILLED, len(passages)), len(passages))
+        if item.staged:
+            return Added(id=identity, outcome="staged", passages=len(passages), embedded=embedder is not None)
         if replaced:
             await self.clear()
         return Added(id=identity, outcome="replaced" if replaced else "added", passages=len(passages), embedded=embedder is not None)
@@ -133,7 +138,9 @@ class SqliteLibrary:
     def _found(self, search: LibrarySearch) -> Found:
         with self._reads():
             return self._finder.find(
-                msgspec.structs.replace(search, personal=search.personal and not self._policy.shared), self._embedder()
+                msgspec.structs.replace(search, personal=search.personal and not self._policy.shared),
+                self._embedder(),
+                self._unreached,
             )
 
     async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
@@ -144,8 +151,11 @@ class SqliteLibrary:
         """See ``Library.item``."""
         return await self._read(lambda db: read_item(db, workspace, item))
 
-    async def remove(self, workspace: str, item: str, *, by: str) -> bool:
+    async def remove(self, workspace: str, item: str, *, by: str, staged: bool = False) -> bool:
         """See ``Library.remove``."""
+        if staged:
+            await self._take_back(item)
+            return False
         removed = await self._submit("library_remove", workspace=workspace, id=item, by=by, at=self._clock.now())
         if removed.refused:
             return False
@@ -163,8 +173,10 @@ class SqliteLibrary:
         if embedder is None:
             return Reindexed(embedder="", passages=every, embedded=0, added=0)
         added = after = 0
-        while bare := await self._read(lambda db, after=after: read_bare(db, workspace, embedder.name, after, EMBEDDED)):
-            vectors = await self._vectors(embedder, [text for _, text in bare])
+        name = embedder.name
+        while bare := await self._read(lambda db, after=after: read_bare(db, workspace, name, after, EMBEDDED)):
+            texts = [text for _, text in bare]
+            vectors = await self._run(self._embedding, lambda texts=texts: embedder.embed(texts))
             stored = await self._submit(
                 "library_vectors", vectors=[(no, vector) for (no, _), vector in zip(bare, vectors, strict=True)], **_of(embedder)
             )
@@ -181,6 +193,19 @@ class SqliteLibrary:
         """After a start: what was kept without this embedder gets its vectors."""
         if await self._read(lambda db: count_passages(db, None)):
             await self.reindex()
+
+    async def keep_up(self) -> None:
+        """From a start on: as ``catch_up``, and again whenever something was kept while the embedder's endpoint did not answer.
+
+        Raises:
+            Transient: it does not answer yet; what got vectors keeps them, and the next call goes on from there.
+        """
+        while True:
+            self._lacking.clear()
+            await self.catch_up()
+            if why := await self._run(self._embedding, lambda: self._unreached):
+                raise Transient(why, code="embedder_unavailable")
+            await self._lacking.wait()
 
     def close(self) -> None:
         """Let what runs end, then close. Idempotent."""
@@ -204,14 +229,26 @@ class SqliteLibrary:
         return await self._store.submit(Operation(name=name, args=args))
 
     def _embedder(self) -> Embedder | None:
+        """The embedder as it can be asked now; None where there is none, or its endpoint does not answer (``_unreached``)."""
         if self._made is None:
             self._made = (self._make_embedder(),)
-        return self._made[0]
+        made = self._made[0]
+        return None if made is None or not _reached(made) else made
+
+    @property
+    def _unreached(self) -> str:
+        """Why an embedder that there is cannot be asked; "" where it can be, or there is none."""
+        return UNREACHED if self._made is not None and self._made[0] is not None and not _reached(self._made[0]) else ""
 
     async def _vectors(self, embedder: Embedder | None, texts: Sequence[str]) -> Sequence[bytes | None]:
+        """Vectors of texts; of an embedder that does not answer they are made up for later."""
         if embedder is None or not texts:
             return [None] * len(texts)
-        return await self._run(self._embedding, lambda: embedder.embed(texts))
+        try:
+            return await self._run(self._embedding, lambda: embedder.embed(texts))
+        except Transient as error:
+            LOG.warning("passages are kept without vectors for now: %s", error.message)
+            return [None] * len(texts)
 
     async def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
         def reading() -> T:
@@ -239,6 +276,14 @@ class SqliteLibrary:
                 db.execute("ROLLBACK")
 
 
+def _reached(embedder: Embedder) -> bool:
+    """Whether it can be asked; one over an endpoint says so by what it knows of its own vectors."""
+    try:
+        return embedder.dimension > 0
+    except Transient:
+        return False
+
+
 def _within(outcome: Outcome) -> Outcome:
     """What a bound refused, as a refusal.
 
@@ -253,7 +298,7 @@ def _within(outcome: Outcome) -> Outcome:
 
 
 def _row(item: NewItem, identity: str, at: int) -> dict[str, Any]:
-    plain = {name: value for name, value in msgspec.structs.asdict(item).items() if name != "by"}
+    plain = {name: value for name, value in msgspec.structs.asdict(item).items() if name not in ("by", "staged")}
     return {**plain, "id": identity, "created_at": at, "tags": msgspec.json.encode(item.tags).decode()}
 
 

@@ -31,15 +31,19 @@ _FRAGMENT = (
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
 _GIVEN = (
-    "(? IS NULL OR i.kind = 'document' OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND (i.session = ''"
+    "(? IS NULL OR (i.kind = 'document' AND i.session IN ('', ?)) OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND (i.session = ''"
     f" OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
 )
-"""Whether a user may be given an item, three times that user, NULL for everybody: a document, what they said themselves, what nobody's name stands at,
-an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
+"""Whether a user may be given an item; the user, NULL for everybody, the session that is asked in, and twice the user again: a document that came with no
+message, or with one of that session, what they said themselves, what nobody's name stands at, an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
 whose sender nobody knows."""
 _THEMES = "SELECT i.created_at, i.theme FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.theme <> '' AND {} ORDER BY i.no DESC LIMIT ?"
 _WITHHELD = "SELECT i.no FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND NOT {}"
 _FIRST = "SELECT i.created_at FROM items i WHERE i.workspace = ? AND i.kind = ? AND i.state = 'kept' AND {} ORDER BY i.no LIMIT 1"
+_BEGINNING = (
+    "SELECT p.no, i.no FROM items i JOIN passages p ON p.item = i.no WHERE i.workspace = ? AND i.id = ? AND i.state = 'kept' AND {}"
+    " ORDER BY p.seq LIMIT ?"
+)
 _WORDS = (
     "SELECT p.no, p.item, found.score, p.heading || char(10) || p.text"
     " FROM (SELECT rowid AS no, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ? ORDER BY rowid DESC LIMIT ?) found"
@@ -50,7 +54,7 @@ _WORDS = (
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
     " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE v.no IS NULL AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
-    " AND i.state = 'kept' ORDER BY p.no LIMIT ?"
+    " AND i.state IN ('kept', 'staged') ORDER BY p.no LIMIT ?"
 )
 
 
@@ -94,7 +98,8 @@ def _item(row: tuple[Any, ...]) -> Item:
 
 def read_themes(db: sqlite3.Connection, workspace: str, limit: int, run: str | None) -> list[Theme]:
     """See ``Library.themes``."""
-    whom = (None if run is None else sender(db, workspace, run),) * 3
+    user = None if run is None else sender(db, workspace, run)
+    whom = (user, "", user, user)  # a document has no theme
     rows = db.execute(
         _THEMES.format(_GIVEN),
         (workspace, *whom, limit),
@@ -143,6 +148,15 @@ def read_fragments(db: sqlite3.Connection, search: LibrarySearch, found: Sequenc
     return tuple(_fragment(rows[passage], score, user) for score, passage, _ in found if passage in rows)
 
 
+def read_beginnings(db: sqlite3.Connection, search: LibrarySearch) -> list[list[tuple[float, int, int]]]:
+    """The passages of each attached item that whoever asks may be given, in their order; ``limit`` of each at most, and one more where there are more."""
+    statement = _BEGINNING.format(_GIVEN)
+    return [
+        [(1.0, passage, item) for passage, item in db.execute(statement, (search.workspace, name, *_whom(db, search), search.limit + 1))]
+        for name in search.attached
+    ]
+
+
 def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
     """Items that whoever asks is not given; none where everybody is given everything."""
     if not search.personal:
@@ -155,7 +169,8 @@ def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
 
 
 def _whom(db: sqlite3.Connection, search: LibrarySearch) -> tuple[str | None, ...]:
-    return (_user(db, search) if search.personal else None,) * 3
+    user = _user(db, search) if search.personal else None
+    return (user, search.session, user, user)
 
 
 def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:

@@ -151,6 +151,21 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=replaced)
 
 
+def keep_attachment(db: sqlite3.Connection, workspace: str, item: str, session: str) -> bool:
+    """What is staged for a message is whole, and kept with the session as it stands: erased with its subject. Whether it was still staged."""
+    row = db.execute(
+        "SELECT i.no, s.subject, (SELECT count(*) FROM passages p WHERE p.item = i.no) FROM items i"
+        " JOIN sessions s ON s.workspace = i.workspace AND s.id = ? WHERE i.workspace = ? AND i.id = ? AND i.state = 'staged'",
+        (session, workspace, item),
+    ).fetchone()
+    if row is None:
+        return False
+    no, subject, stored = row
+    db.execute("UPDATE items SET state = 'kept', session = ?, subject = ?, passages = ? WHERE no = ?", (session, subject, stored, no))
+    _count(db, workspace, passages=stored)
+    return True
+
+
 def _add_vector(db: sqlite3.Connection, workspace: str, args: dict[str, Any], passage: int, vector: bytes) -> None:
     db.execute(
         "INSERT OR REPLACE INTO vectors(workspace, embedder, passage, dimension, vector) VALUES (?,?,?,?,?)",

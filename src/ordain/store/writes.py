@@ -13,6 +13,7 @@ from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewA
 from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.writes import (
     AccountCharge,
+    AttachmentKept,
     ClosedQuestion,
     ConfigVersion,
     EntryPlaced,
@@ -34,6 +35,7 @@ from ordain.store.configuration_rows import put_config
 from ordain.store.conversation import add_entry, change_threads, place_again, session_number, take_place, take_place_again
 from ordain.store.grant_rows import put_grant, revoke_grant, use_grant
 from ordain.store.ledger import kept_messages, placed_items
+from ordain.store.library_units import keep_attachment
 from ordain.store.open_questions import close_question
 from ordain.store.statuses import MADE_READY
 from ordain.store.tables import put_rows
@@ -152,6 +154,12 @@ def _configured(transaction: Transaction, _: RunNumbers, some: Sequence[ConfigVe
         transaction.ledger.item(config_item(name, record.config, (record.by, record.at)))
 
 
+def _attachments(transaction: Transaction, of: RunNumbers, some: Sequence[AttachmentKept]) -> None:
+    for kept in some:
+        if not keep_attachment(transaction.db, of.workspace, kept.item, kept.session):
+            raise UnitRefused("attachment_gone")
+
+
 def _approvals(transaction: Transaction, of: RunNumbers, some: Sequence[NewApproval]) -> None:
     for new in some:
         for session, thread in put_approval(transaction.db, of.run, new):
@@ -192,6 +200,7 @@ WRITES: Mapping[type, Callable[[Transaction, RunNumbers, Sequence[Any]], None]] 
     PlaceTakenBack: _places_taken_back,
     NewEntry: _entries,
     EntryPlaced: _entries_placed,
+    AttachmentKept: _attachments,
     ThreadChange: _threads,
     ClosedQuestion: _questions,
     NewMail: _mail,

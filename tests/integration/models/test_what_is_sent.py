@@ -10,7 +10,7 @@ from ordain.contracts.planner import ToolRef
 from ordain.contracts.policy import ModelErrorCode
 from ordain.flows.steps.prompt import planner_step_schema
 from ordain.models.providers import build_models
-from ordain.ports.model import ModelError, ModelReply
+from ordain.ports.model import ModelError, ModelReply, SentImage
 from tests.integration.models.wire import API_KEY, SCHEMA, SYSTEM, Protocol, http_json, playing, profile
 from tests.integration.models.wire_server import whole
 
@@ -18,12 +18,14 @@ STEP = planner_step_schema((ToolRef(tool_id="math.evaluate", input_schema={"type
 """One of two objects, with an open one within."""
 
 
-async def seen(protocol: Protocol, url: str, *, key: str = API_KEY, schema: dict[str, Any] = SCHEMA, **more: Any) -> dict[str, Any]:
+async def seen(
+    protocol: Protocol, url: str, *, key: str = API_KEY, schema: dict[str, Any] = SCHEMA, images: tuple[SentImage, ...] = (), **more: Any
+) -> dict[str, Any]:
     """One attempt as the server saw it, its body parsed."""
     own = profile(protocol, url, base_url=url, **more)
     model = build_models({"m": own}, {"m": key})["m"]
     try:
-        answer = await model.attempt(structs.replace(playing({"echo": True}), profile=own, schema=schema))
+        answer = await model.attempt(structs.replace(playing({"echo": True}), profile=own, schema=schema, images=images))
     finally:
         await model.close()
     assert isinstance(answer, ModelReply), answer
@@ -65,6 +67,25 @@ def by_tool(protocol: Protocol, body: dict[str, Any]) -> dict[str, Any] | None:
         case _:
             (declared,) = tool["functionDeclarations"]
             return next(value for key, value in declared.items() if key.startswith("parameters"))
+
+
+async def test_images_stand_behind_the_text_on_every_wire(protocol: Protocol, wire_url: str) -> None:
+    """With their media type and their bytes, each as the wire has it; without any the text stands alone, as ever."""
+    body = (await seen(protocol, wire_url, images=(SentImage(media_type="image/png", data="iVBORw0KGgo="),)))["body"]
+    match protocol.name:
+        case "chat":
+            text, image = body["messages"][-1]["content"]
+            assert image == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+        case "responses":
+            text, image = body["input"][-1]["content"]
+            assert image == {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+        case "anthropic":
+            text, image = body["messages"][-1]["content"]
+            assert (image["type"], image["source"]["media_type"], image["source"]["data"]) == ("image", "image/png", "iVBORw0KGgo=")
+        case _:
+            text, image = body["contents"][-1]["parts"]
+            assert (image["inlineData"]["mimeType"], image["inlineData"]["data"]) == ("image/png", "iVBORw0KGgo=")
+    assert json.loads(text["text"]) == [{"echo": True}]
 
 
 @pytest.mark.parametrize("way", ["native", "tool", "text"])

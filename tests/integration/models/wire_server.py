@@ -15,13 +15,14 @@ from typing import Any
 
 
 def asked(path: str, body: dict[str, Any]) -> str:
-    """The text of the last message."""
+    """The text of the last message, whatever goes with it."""
     if "/responses" in path:
-        return body["input"]
+        said = body["input"]
+        return said if isinstance(said, str) else said[-1]["content"][0]["text"]
     if "/models/" in path:
         return body["contents"][-1]["parts"][0]["text"]
     content = body["messages"][-1]["content"]
-    return content if isinstance(content, str) else content[-1]["text"]
+    return content if isinstance(content, str) else next(part["text"] for part in reversed(content) if "text" in part)
 
 
 def whole(path: str, text: str) -> dict[str, Any]:

@@ -19,14 +19,15 @@ from ordain.effects.calls import Call
 from ordain.effects.effect import SharedState
 from ordain.effects.results import ModelAnswer, ReadValue, VerbReturned
 from ordain.flows.accounts import open_account
-from ordain.flows.act import Acted, InConversation, act, acts_of, carrying_of
+from ordain.flows.act import VERB_PLAN, Acted, InConversation, act, acts_of, carrier_of, carrying_of
 from ordain.flows.ask import ask, lane_facts
 from ordain.flows.commission import MessageFacts, RecallAsked
 from ordain.flows.context import FlowContext, TurnKind
 from ordain.flows.history import gather
+from ordain.flows.images import ImagesShown
 from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
-from ordain.flows.recall import RECALLED_BYTES, Recollection, lines_of, recall
+from ordain.flows.recall import Recollection, asked_for, bytes_of, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names
 from ordain.flows.turn.delegation import hand_to, heading_of
@@ -137,6 +138,8 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
     history, window = await gather(context, given.seq, _room(context, message, verb), summed)
     told = msgspec.structs.replace(told, whole=window.whole, left_out=window.left_out)
     talk = InConversation(history=history, narrate=True, max_tokens=routed.max_tokens_answer, recalled=recalled.fragments)
+    if _sees(context, message):
+        talk = msgspec.structs.replace(talk, images=ImagesShown(seq=given.seq, digests=message.images))
     if routed.path is Path.DIRECT:
         until = context.now() + min(routed.timeout_ms, plan.timeout_ms, *(step.timeout_ms for step in plan.steps)) * 1000
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
@@ -158,10 +161,24 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
 
 def _entry(context: FlowContext, message: MessageFacts) -> Entered | EntryRefused:
     facts = EntryFacts(
-        mode=message.mode, verb=message.verb, tools=len(message.allowed_verbs), attachments=message.attachments, packs=len(message.packs)
+        mode=message.mode,
+        verb=message.verb,
+        tools=len(message.allowed_verbs),
+        attachments=message.attachments
+        - (len(message.documents) if message.recall is not None else 0)
+        - (len(message.images) if _sees(context, message) else 0),
+        packs=len(message.packs),
     )
     inputs = EntryInputs(tools=message.allowed_verbs, catalog=context.catalog, packs=message.packs)
     return context.fx.decide(ENTRY, facts, inputs, (0,)).outcome
+
+
+def _sees(context: FlowContext, message: MessageFacts) -> bool:
+    """Whether whoever answers is shown the message's images: a verb's prompt plan, entered by with nobody else to choose a path."""
+    spec = context.catalog.verbs.get(message.verb or ENTRY_OF[message.mode])
+    asks = spec is not None and spec.spec.composite and carrier_of(spec.spec) == VERB_PLAN
+    plain = message.mode is ExecMode.BRAIN and not message.supervised and not message.delegates and not message.template
+    return bool(message.images) and asks and plain and context.catalog.policy.router.ask is None
 
 
 async def _route(context: FlowContext, given: TurnInput, verb: str) -> tuple[Routed, bool]:
@@ -194,19 +211,22 @@ async def _recalled(
     context: FlowContext, message: MessageFacts, verb: str, told: TurnOutput
 ) -> tuple[TurnOutput, Recollection, TurnOutput | None]:
     """What is told now, what was recalled for a verb, and the turn's end where the message is not answered without."""
-    recalled = await recall(context, message.recall, message.words, verb)
+    asked = asked_for(message, verb, context)
+    recalled = await recall(context, asked, message.words, verb, message.documents)
     told = msgspec.structs.replace(told, recall=recalled.told)
-    if message.recall is not None and isinstance(_recall_outcome(context, message.recall, recalled), Unanswerable):
+    if asked is not None and isinstance(_recall_outcome(context, asked, recalled, len(message.documents)), Unanswerable):
         return told, recalled, failed(told, "recall_failed", recalled.error)
     return told, recalled, None
 
 
-def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection) -> Answerable | Unanswerable:
+def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollection, attached: int) -> Answerable | Unanswerable:
     facts = RecallFacts(
         required=asked.required,
         code=recalled.code[:CODE_CHARS],
         found=recalled.told.get("found", 0),
         given=len(recalled.fragments),
+        auto=asked.auto,
+        attached=attached,
     )
     refs = (0,) if recalled.seq < 0 else (0, recalled.seq)
     return context.fx.decide(RECALL, facts, None, refs).outcome
@@ -222,7 +242,7 @@ def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     names = lane.profiles if isinstance(lane, LaneChosen) else ()
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
-    recalled = RECALLED_BYTES if message.recall is not None else 0
+    recalled = bytes_of(message.recall)
     return window - PROMPT_BYTES - advice_bytes(context.advice) - recalled - len(msgspec.json.encode(message.words))
 
 

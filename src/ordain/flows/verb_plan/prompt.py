@@ -15,6 +15,7 @@ from ordain.effects.results import ModelAnswer
 from ordain.flows.act import VerbPlanInput
 from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.context import FlowContext
+from ordain.flows.images import IMAGE_TOKENS
 from ordain.flows.kind import ModelQuestion, PromptKind
 from ordain.flows.observations import TEXT_KEYS
 from ordain.flows.steps.trace import proposal_of
@@ -62,16 +63,18 @@ def _ask(context: FlowContext, given: PlanQuestion) -> ModelQuestion:
     prompt, history = verb_prompt(catalog, bare, given.step.name, given.output), call.history
     shown = (0, 0) if history is None else (history.entries + 1, history.size_bytes)
     recalled = sum(len(msgspec.json.encode(one)) for one in call.recalled)
-    spec = catalog.verbs[call.verb].spec
+    spec, images = catalog.verbs[call.verb].spec, call.images
     return ModelQuestion(
         template=name,
         contract=f"{VERB_CONTRACT}{call.verb}",
         refs=(0,) if given.previous is None else (0, given.previous.seq),
-        args={"step": given.step.name},
+        args={"step": given.step.name} if images is None else {"step": given.step.name, "images": msgspec.to_builtins(images)},
         prompt_tokens=size_bound(catalog.data.prompts[name], prompt, (shown[0] + len(call.recalled), shown[1] + recalled))
-        + (0 if history is None else advice_bytes(context.advice)),
+        + (0 if history is None else advice_bytes(context.advice))
+        + (0 if images is None else IMAGE_TOKENS * len(images.digests)),
         max_tokens=min(spec.output_max_tokens, call.max_tokens or spec.output_max_tokens),
         narrative=_narrative(spec) if call.narrate else "",
+        images=0 if images is None else len(images.digests),
     )
 
 

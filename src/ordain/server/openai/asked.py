@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from pydantic import BaseModel
 
-from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, ExecMode
+from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, Attachment, ExecMode
 from ordain.contracts.openai import (
     ChatCompletionRequest,
     ChatTurn,
@@ -21,6 +21,7 @@ from ordain.contracts.openai import (
 )
 from ordain.errors import InvalidRequest, NotFound
 from ordain.runtime.continuation import Shown, ShownTurn
+from ordain.server.openai.files import attachment_of, is_file
 
 TASK = "ordain-task"
 MODES: Mapping[str, ExecMode] = {"ordain": ExecMode.BRAIN, "ordain-agent": ExecMode.AGENT, "ordain-council": ExecMode.COUNCIL}
@@ -35,6 +36,7 @@ SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x
 """Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
 USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+FILES_MAX = 20
 AS_JSON = "Answer with JSON alone and nothing around it."
 _SESSION = re.compile(SESSION_ID)
 _NAME = "session_id"
@@ -53,6 +55,7 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None = None
     ignored: tuple[str, ...] = ()
     instructions: str | None = None
+    files: tuple[Attachment, ...] = ()
 
     @property
     def text(self) -> str:
@@ -81,11 +84,14 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
     if given.modalities and set(given.modalities) != {"text"}:
         raise _not_here("modalities", "answers are text")
     turns = [_turn(turn, f"/messages/{at}") for at, turn in enumerate(given.messages)]
+    files = _files(list(enumerate(given.messages)), "/messages")
+    _refuse_files(given.model, files)
     form = given.response_format
     return OpenAIAsked(
         model=given.model,
         mode=_mode(given.model),
-        shown=_shown(turns, _named(given.metadata, headers), "/messages"),
+        shown=_shown(turns, _named(given.metadata, headers), "/messages", files),
+        files=files,
         user=_user(given.user, headers),
         stream=bool(given.stream),
         usage_streamed=given.stream_options is not None and given.stream_options.include_usage,
@@ -101,11 +107,14 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     if given.background:
         raise _not_here("background", "ask /messages with Prefer: respond-async")
     items = [ResponseItem(role="user", content=given.input)] if isinstance(given.input, str) else given.input
-    turns: list[tuple[str, str]] = []
+    said: list[ChatTurn] = []
     for at, item in enumerate(items):
         if item.type != "message" or item.role is None:
             raise _misfit(f"/input/{at}/type", "unsupported_parameter", f"an item of type {item.type!r} is not read here")
-        turns.append(_turn(ChatTurn(role=item.role, content=item.content), f"/input/{at}"))
+        said.append(ChatTurn(role=item.role, content=item.content))
+    turns = [_turn(turn, f"/input/{at}") for at, turn in enumerate(said)]
+    files = _files(list(enumerate(said)), "/input")
+    _refuse_files(given.model, files)
     if given.instructions:
         turns.insert(0, ("system", given.instructions))
     form = None if given.text is None else given.text.format
@@ -113,7 +122,8 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     return OpenAIAsked(
         model=given.model,
         mode=_mode(given.model),
-        shown=_shown(turns, named, "/input"),
+        shown=_shown(turns, named, "/input", files),
+        files=files,
         user=_user(given.user, headers),
         stream=bool(given.stream),
         bare=form is not None,
@@ -141,7 +151,29 @@ def _turn(turn: ChatTurn, place: str) -> tuple[str, str]:
         raise _misfit(f"{place}/role", "unsupported_parameter", "what a client's tools said is not read here: its tools are not called")
     if turn.content is None or isinstance(turn.content, str):
         return turn.role, turn.content or ""
-    return turn.role, "\n".join(_part(part, f"{place}/content/{at}") for at, part in enumerate(turn.content))
+    parts = enumerate(turn.content)
+    return turn.role, "\n".join(_part(part, f"{place}/content/{at}") for at, part in parts if turn.role != "user" or not is_file(part))
+
+
+def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[Attachment, ...]:
+    """What comes with what the user says now; files of earlier messages came with those."""
+    found: list[list[Attachment]] = []
+    for at, turn in reversed(turns):
+        if turn.role in ("system", "developer"):
+            continue
+        if turn.role != "user":
+            break
+        parts = [] if turn.content is None or isinstance(turn.content, str) else enumerate(turn.content)
+        found.append([attachment_of(part, f"{place}/{at}/content/{number}") for number, part in parts if is_file(part)])
+    files = tuple(one for some in reversed(found) for one in some)
+    if len(files) > FILES_MAX:
+        raise _misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files")
+    return files
+
+
+def _refuse_files(model: str, files: Sequence[Attachment]) -> None:
+    if files and model == TASK:
+        raise _misfit("/model", "unsupported_parameter", f"{TASK} takes no files")
 
 
 def _part(part: ContentPart, place: str) -> str:
@@ -153,7 +185,7 @@ def _part(part: ContentPart, place: str) -> str:
     return part.text
 
 
-def _shown(turns: Sequence[tuple[str, str]], session: str, place: str) -> Shown:
+def _shown(turns: Sequence[tuple[str, str]], session: str, place: str, files: Sequence[Attachment] = ()) -> Shown:
     """The conversation: instructions apart, and what the user says now apart from what was said before."""
     instructions = "\n\n".join(text for role, text in turns if role in ("system", "developer") and text.strip())
     said = [
@@ -166,7 +198,7 @@ def _shown(turns: Sequence[tuple[str, str]], session: str, place: str) -> Shown:
         first -= 1
     now = said[first:]
     text = "\n\n".join(turn.text for turn in now)
-    if not text.strip():
+    if not text.strip() and not files:
         raise _misfit(place, "conversation_unfit", "the last message is what the user says now, and it says something")
     if len(text) > MESSAGE_CHARS:
         raise _misfit(place, "conversation_unfit", f"what the user says now has at most {MESSAGE_CHARS} characters")

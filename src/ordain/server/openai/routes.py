@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel
 
 from ordain.contracts.conversation import SESSION_ID, Channel, Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
@@ -31,7 +29,7 @@ from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import PlainAnswer, answer_text_of
 from ordain.server.answers import answered
-from ordain.server.bodies import BodyBounds, read_body, validated
+from ordain.server.bodies import BodyBounds, read_large
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.openai.answers import note_of
@@ -39,17 +37,14 @@ from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked
 from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
-from ordain.server.refusals import CONVERSATION, refusing
+from ordain.server.refusals import CONVERSATION, FILES, refusing
 from ordain.server.resource import resource
 from ordain.server.translation import shaped
 from ordain.server.workspaces import Workspace
 
-M = TypeVar("M", bound=BaseModel)
 _SESSION = re.compile(SESSION_ID)
-BYTES, VALUES = 20 * 2**20, 200_000
+BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
-APART_BYTES = 64 * 1024
-"""A larger body is read in a thread, so that nobody waits for it."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
 ID_PREFIX = "resp_"
 NOT_SERVED = ("unknown_model", "unsupported_parameter", "conversation_unfit", "answer_unfit", "invalid_schema", "busy")
@@ -87,33 +82,25 @@ def openai_router(face: Face) -> APIRouter:
             raise NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}", code="unknown_model")
         return Json(_entry(model).model_dump(mode="json"))
 
-    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED))
+    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED, *FILES))
     async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A chat completion: the last message is said in the session that the request names, or that holds what it shows.
 
         The code-written header opens the text, and every line of a model's words stands behind `> `; with `response_format` the text is the answer alone and
         the header stands in `ordain`. A client that leaves stops nothing.
         """
-        given = await _read(request, ChatCompletionRequest)
+        given = await read_large(request, ChatCompletionRequest, BOUNDS)
         asked = asked_in_chat(given, request.headers)
         return await _answer(face, request, workspace, asked, ChatFrames(asked))
 
-    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
+    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED, *FILES))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A response, likewise; `previous_response_id` goes on in the session of that response."""
-        given = await _read(request, ResponsesRequest)
+        given = await read_large(request, ResponsesRequest, BOUNDS)
         asked = asked_in_response(given, request.headers, _session_of(given.previous_response_id))
         return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
 
     return router
-
-
-async def _read(request: Request, model: type[M]) -> M:
-    body = await read_body(request, BYTES)
-    bounds = BodyBounds(bytes=BYTES, values=VALUES)
-    if len(body) <= APART_BYTES:
-        return validated(model, body, bounds)
-    return await asyncio.to_thread(validated, model, body, bounds)
 
 
 def _entry(name: str) -> ModelEntry:
@@ -165,7 +152,7 @@ def _message(asked: OpenAIAsked, place: Placement) -> Message:
             "session_id": place.session,
             "user_id": asked.user,
             "channel": Channel.WEB,
-            "message": {"text": asked.text, "metadata": metadata},
+            "message": {"text": asked.text, "metadata": metadata, "attachments": list(asked.files)},
             "context": {"routing_hints": {"mode": asked.mode}},
         },
     )

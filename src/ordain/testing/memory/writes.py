@@ -15,6 +15,7 @@ from ordain.ports.sessions import NewEntry, ThreadChange
 from ordain.ports.store import Mail
 from ordain.ports.writes import (
     AccountCharge,
+    AttachmentKept,
     ClosedQuestion,
     ConfigVersion,
     EntryPlaced,
@@ -149,6 +150,10 @@ def _approval_decided(transaction: UnitAtWork, _: Of, decided: ApprovalDecided) 
     decide_approval(transaction.rows, decided)
 
 
+def _attachment(_: UnitAtWork, __: Of, ___: AttachmentKept) -> None:
+    raise UndoneUnit("attachment_gone")  # there is no library here, so nothing is staged
+
+
 def _grant(transaction: UnitAtWork, of: Of, grant: Grant) -> None:
     transaction.rows.grants[of.workspace, grant.grant_id] = grant
 
@@ -169,6 +174,7 @@ WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     PlaceTakenBack: _place_taken_back,
     NewEntry: _entry,
     EntryPlaced: _entry_placed,
+    AttachmentKept: _attachment,
     ThreadChange: _thread,
     ClosedQuestion: _question,
     NewMail: _mail,

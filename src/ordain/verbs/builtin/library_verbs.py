@@ -121,6 +121,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         max_items: MaxItems = 8,
         time_window_days: Annotated[int, Field(ge=0, le=DAYS_MAX)] = 90,
         mode: RecallMode = RecallMode.HYBRID,
+        attached: Annotated[list[Annotated[str, Field(max_length=64)]] | None, Field(max_length=20)] = None,
     ) -> Marked[Recalled]:
         """Recall notes and earlier entries that bear on a question, best first. Only the last time_window_days days are searched.
 
@@ -132,16 +133,19 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             max_items: at most so many fragments.
             time_window_days: only what was added in the last so many days; 0 for ever.
             mode: hybrid looks at notes and entries, deep at the user's documents too.
+            attached: ids of documents that came with a message: only these are looked at, and what they begin with is given whatever the question.
             context: the call.
         """
         asked = LibrarySearch(
             workspace=context.workspace,
             query=query,
             limit=max_items,
-            kinds=LOOKED_IN[mode],
-            days=time_window_days,
+            kinds=(ItemKind.DOCUMENT,) if attached else LOOKED_IN[mode],
+            days=0 if attached else time_window_days,
             run=context.run,
+            session=context.session,
             personal=bool(context.session),
+            attached=tuple(attached or ()),
         )
         found = await from_library(library().search(asked))
         notice = "; ".join(filter(None, (_NOT_GRAPH if mode is RecallMode.GRAPH else "", found.notice)))
@@ -250,6 +254,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             kinds=(ItemKind.DOCUMENT,),
             document=document,
             run=context.run,
+            session=context.session,
             personal=bool(context.session),
         )
         found = await from_library(library().search(asked))

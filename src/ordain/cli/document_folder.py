@@ -1,0 +1,67 @@
+"""The files of folders that are added as documents: which they are, and which are passed over and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ordain.errors import ConfigurationError
+from ordain.runtime.file_kinds import FileKind, sniffed
+
+FILES_MAX = 20_000
+PEEKED = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFiles:
+    """What stands in the places that were named: files to add, those that nobody reads with what they are, and whether a folder was among them."""
+
+    files: tuple[Path, ...]
+    passed_over: tuple[tuple[Path, str], ...]
+    folders: bool
+
+
+def found_in(places: Sequence[Path]) -> FolderFiles:
+    """The files that are named, and all below the folders that are, in the order of their names; hidden ones and links are left alone.
+
+    What is named itself is added whatever it is, and refused with its reason; of a folder what is no text, Markdown, HTML or PDF by its own bytes is passed over.
+
+    Raises:
+        ConfigurationError: a folder holds more than ``FILES_MAX`` files.
+    """
+    files: list[Path] = []
+    passed: list[tuple[Path, str]] = []
+    for place in places:
+        if not place.is_dir():
+            files.append(place)
+            continue
+        for number, file in enumerate(_below(place)):
+            if number == FILES_MAX:
+                raise ConfigurationError(f"{place} holds more than {FILES_MAX} files: name its parts", code="usage")
+            what = _unread(file)
+            if what:
+                passed.append((file, what))
+            else:
+                files.append(file)
+    return FolderFiles(files=tuple(files), passed_over=tuple(passed), folders=any(place.is_dir() for place in places))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(at, name)
+            if not name.startswith(".") and not file.is_symlink() and file.is_file():
+                yield file
+
+
+def _unread(file: Path) -> str:
+    """What a file is that is no document; "" of one that is, or that cannot be read, which is told when it is added."""
+    try:
+        with file.open("rb") as opened:
+            found = sniffed(opened.read(PEEKED))
+    except OSError:
+        return ""
+    return "" if found.kind is FileKind.DOCUMENT else found.words

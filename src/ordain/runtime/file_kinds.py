@@ -1,0 +1,100 @@
+"""What a file is by its own first bytes, and whether that is what it is said to be. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import PurePath
+from typing import NamedTuple
+
+
+class FileKind(StrEnum):
+    """A document, whose text is read; an image, which models may see; or anything else, which nobody reads."""
+
+    DOCUMENT = "document"
+    IMAGE = "image"
+    OTHER = "other"
+
+
+class SniffedFile(NamedTuple):
+    """A file as its bytes tell it: its kind, its media type ("" of text, which has no first bytes of its own), and what it is in words."""
+
+    kind: FileKind
+    media_type: str
+    words: str
+
+
+PDF = "application/pdf"
+IMAGES = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+}
+"""The images that models are shown, each with what such a file begins with."""
+_WEBP = b"WEBP"
+_OTHERS = {
+    "a ZIP archive or an Office document": (b"PK\x03\x04", b"PK\x05\x06"),
+    "an old Office document": (b"\xd0\xcf\x11\xe0",),
+    "a program": (b"MZ", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
+    "a compressed file": (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"\x28\xb5\x2f\xfd"),
+    "sound": (b"ID3", b"fLaC", b"OggS", b"\xff\xfb", b"\xff\xf3"),
+    "a moving picture": (b"\x1a\x45\xdf\xa3",),
+    "an image of a format that models are not shown": (b"II*\x00", b"MM\x00*", b"\x00\x00\x01\x00"),
+    "a database": (b"SQLite format 3\x00",),
+    "rich text": (b"{\\rtf",),
+}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""UTF-16 says so, and is full of NULs."""
+_MARKUP = frozenset({"application/xhtml+xml"})
+_UNDECIDED = frozenset({"application/octet-stream", "binary/octet-stream"})
+_ENDINGS = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".txt": "text/plain",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".pdf": PDF,
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+}
+NAMES = {"text/markdown": "md", "text/x-markdown": "md", "text/html": "html", "application/xhtml+xml": "html", PDF: "pdf"}
+"""The ending by which a document of a media type is read as what it is, where its name has none."""
+_PEEKED = 4096
+
+
+def sniffed(content: bytes) -> SniffedFile:
+    """What a file is by its own bytes, whatever it is called; text where nothing else is known of it."""
+    for media_type, begins in IMAGES.items():
+        if content.startswith(begins) and (media_type != "image/webp" or content[8:12] == _WEBP):
+            return SniffedFile(FileKind.IMAGE, media_type, f"an image ({media_type})")
+    if content[:1024].lstrip().startswith(b"%PDF-"):
+        return SniffedFile(FileKind.DOCUMENT, PDF, "a PDF")
+    for words, begins in _OTHERS.items():
+        if content.startswith(begins):
+            return SniffedFile(FileKind.OTHER, "", words)
+    if content[4:8] == b"ftyp":
+        return SniffedFile(FileKind.OTHER, "", "a moving picture")
+    if b"\x00" in content[:_PEEKED] and not content.startswith(_WIDE):
+        return SniffedFile(FileKind.OTHER, "", "a file of bytes that are no text")
+    return SniffedFile(FileKind.DOCUMENT, "", "text")
+
+
+def said_of(name: str, media_type: str) -> tuple[str, ...]:
+    """What a file is said to be: by its media type, and by the ending of its name; nothing where neither decides."""
+    said = media_type.partition(";")[0].strip().lower()
+    named = _ENDINGS.get(PurePath(name).suffix.lower(), "")
+    return tuple(one for one in (said, named) if one and one not in _UNDECIDED)
+
+
+def agrees(said: str, found: SniffedFile) -> bool:
+    """Whether a file can be what it is said to be. Of what is said to be something that nobody reads its bytes decide."""
+    said = "image/jpeg" if said == "image/jpg" else said
+    if said == PDF or said in IMAGES:
+        return said == found.media_type
+    if said.startswith("text/") or said in _MARKUP:
+        return found.kind is FileKind.DOCUMENT and not found.media_type
+    return not said.startswith(("image/", "audio/", "video/")) or found.kind is not FileKind.DOCUMENT

@@ -1,0 +1,55 @@
+"""Files among the parts of a client's message: with their bytes they go with the message as any other's attachments do. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ordain.contracts.conversation import Attachment
+from ordain.contracts.openai import ContentPart
+from ordain.errors import InvalidRequest
+
+FILE_PARTS = frozenset({"file", "input_file"})
+IMAGE_PARTS = frozenset({"image_url", "input_image"})
+_DATA = re.compile(r"data:(?P<type>[A-Za-z0-9.+/-]{0,100})(;[A-Za-z0-9=.+-]{1,60})*;base64,", re.ASCII)
+
+
+def is_file(part: ContentPart) -> bool:
+    """Whether a part is a file or a picture."""
+    return part.type in FILE_PARTS or part.type in IMAGE_PARTS
+
+
+def attachment_of(part: ContentPart, place: str) -> Attachment:
+    """The part as an attachment.
+
+    Raises:
+        InvalidRequest: it has no bytes of its own, but an id or an address (``unsupported_parameter``): nothing is fetched.
+    """
+    said = _file(part) if part.type in FILE_PARTS else _picture(part)
+    data = said.get("data")
+    found = _DATA.match(data) if isinstance(data, str) else None
+    if not isinstance(data, str) or not data or (found is None and data.startswith("data:")):
+        what = "a picture" if part.type in IMAGE_PARTS else "a file"
+        message = f"{what} is sent with its bytes (a data: URL with base64); ids and addresses are not fetched"
+        raise InvalidRequest(
+            message,
+            code="unsupported_parameter",
+            details={"errors": [{"place": place, "code": "unsupported_parameter", "message": message}]},
+        )
+    name = said.get("name")
+    return Attachment(
+        name=(name if isinstance(name, str) and name else part.type)[:300],
+        media_type=(found["type"] or None) if found else None,
+        data=data[found.end() :] if found else data,
+    )
+
+
+def _file(part: ContentPart) -> Mapping[str, Any]:
+    inner = part.file or {}
+    return {"name": inner.get("filename", part.filename), "data": inner.get("file_data", part.file_data)}
+
+
+def _picture(part: ContentPart) -> Mapping[str, Any]:
+    url = part.image_url if isinstance(part.image_url, str) else (part.image_url or {}).get("url")
+    return {"name": "picture", "data": url if isinstance(url, str) and url.startswith("data:") else None}

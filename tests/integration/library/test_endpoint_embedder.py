@@ -1,0 +1,205 @@
+"""Vectors of an endpoint's ``/v1/embeddings``: found by meaning while it answers, by words while it does not, and made up for by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain import Ordain
+from ordain.contracts.library import MemorySearch, NoteRequest
+from ordain.errors import ConfigurationError, Transient
+from ordain.models import endpoint_embedding
+from ordain.models.endpoint_embedding import EndpointEmbedder
+
+DIMENSION = 64
+
+
+def vector(text: str) -> list[float]:
+    """Of a text's words: those of two texts with a word in common are near."""
+    numbers = [0.0] * DIMENSION
+    for word in text.lower().replace(".", "").replace("?", "").split():
+        numbers[zlib.crc32(word.encode()) % DIMENSION] += 1.0
+    return numbers
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Speaks ``/v1/embeddings``; ``answer`` is what it says, in bytes, of a request."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Speaks)
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[str] = []
+        self.answer: Callable[[dict[str, Any]], tuple[int, bytes]] = well
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class _Speaks(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        server: Any = self.server
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        server.asked.append({"path": self.path, **asked})
+        server.headers.append(self.headers.get("authorization", ""))
+        status, body = server.answer(asked)
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the library has it
+        return
+
+
+def well(asked: dict[str, Any]) -> tuple[int, bytes]:
+    rows = [{"index": at, "embedding": vector(text)} for at, text in enumerate(asked["input"])]
+    return 200, json.dumps({"object": "list", "data": rows[::-1], "model": asked["model"]}).encode()
+
+
+def ill(_: dict[str, Any]) -> tuple[int, bytes]:
+    return 503, b"not now"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    server = Endpoint()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def configured(home: Path, endpoint: Endpoint, model: str = "words", more: str = "") -> Path:
+    (home / "ordain.toml").write_text(f'[embedder]\nbase_url = "{endpoint.url}"\nmodel = "{model}"\nbatch = 8\n{more}', encoding="utf-8")
+    return home
+
+
+async def note(ordain: Ordain, text: str) -> None:
+    await ordain.runtime.library.add_note("default", NoteRequest(text=text, user_id="ada"))
+
+
+async def search(ordain: Ordain, query: str) -> Any:
+    return await ordain.runtime.library.search("default", MemorySearch(query=query))
+
+
+async def every_vector(ordain: Ordain, name: str, count: int) -> None:
+    """Wait until so many passages have a vector of an embedder, which nobody asked for."""
+    library = ordain._open_library()
+    for _ in range(2000):
+        rows = await library._read(lambda db: db.execute("SELECT embedder, count(*) FROM vectors GROUP BY embedder").fetchall())  # type: ignore[attr-defined]
+        if rows == [(name, count)]:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(rows)
+
+
+async def test_an_endpoint_embeds_what_is_remembered(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notes and questions, with the key of the variable that settings name; what is found is found by meaning."""
+    monkeypatch.setenv("EMBEDDER_KEY", "sesame-open")
+    async with Ordain(home=configured(tmp_path, endpoint, more='key_env = "EMBEDDER_KEY"\n')) as ordain:
+        await note(ordain, "The boiler needs pressure.")
+        await note(ordain, "Ada drinks tea.")
+        found = await search(ordain, "which pressure has the boiler?")
+        assert (found.method, found.fragments[0].text, found.notice) == ("dense", "The boiler needs pressure.", "")
+    assert {one["path"] for one in endpoint.asked} == {"/v1/embeddings"}
+    assert set(endpoint.headers) == {"Bearer sesame-open"}
+
+
+async def test_while_it_does_not_answer_words_are_looked_up(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is added meanwhile is kept and found by its words, which the answer says; its vector comes by itself once the endpoint is back."""
+    monkeypatch.setattr(endpoint_embedding, "REST_S", 0.05)
+    endpoint.answer = ill
+    async with Ordain(home=configured(tmp_path, endpoint)) as ordain:
+        await note(ordain, "The boiler needs pressure.")
+        found = await search(ordain, "boiler")
+        assert (found.method, [one.text for one in found.fragments]) == ("text", ["The boiler needs pressure."])
+        assert "does not answer now" in found.notice
+        endpoint.answer = well
+        await every_vector(ordain, f"words@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}", 1)
+        assert (await search(ordain, "boiler")).method == "dense"
+        endpoint.answer = ill
+        await note(ordain, "The pump is blue.")
+        assert (await search(ordain, "pump")).method == "text"
+        endpoint.answer = well
+        await every_vector(ordain, f"words@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}", 2)
+
+
+async def test_another_embedder_makes_all_vectors_anew_by_itself(tmp_path: Path, endpoint: Endpoint) -> None:
+    """In slices, each kept as it is there: what one start got done the next does not do again."""
+    async with Ordain(home=configured(tmp_path, endpoint, "one")) as ordain:
+        for number in range(20):
+            await note(ordain, f"Note number {number} is about nothing.")
+        await every_vector(ordain, f"one@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}", 20)
+    endpoint.asked.clear()
+    async with Ordain(home=configured(tmp_path, endpoint, "two")) as ordain:
+        await every_vector(ordain, f"two@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}", 20)
+    texts = [text for one in endpoint.asked for text in one["input"] if text != "dimension"]
+    assert (len(texts), max(len(one["input"]) for one in endpoint.asked)) == (20, 8)
+    endpoint.asked.clear()
+    async with Ordain(home=configured(tmp_path, endpoint, "two")) as ordain:
+        assert (await search(ordain, "number")).method == "dense"
+    assert [text for one in endpoint.asked for text in one["input"] if text not in ("dimension", "number")] == []
+
+
+def said(**rows: Any) -> Callable[[dict[str, Any]], tuple[int, bytes]]:
+    return lambda _: (200, json.dumps(rows).encode())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ill,
+        lambda _: (200, b"<html>no</html>"),
+        lambda _: (200, b""),
+        lambda _: (302, b""),
+        said(),
+        said(data=[]),
+        said(data=[{"index": 0, "embedding": "AAAA"}]),
+        said(data=[{"index": 0, "embedding": []}]),
+        said(data=[{"index": 1, "embedding": [1.0]}]),
+        said(data=[{"index": 0, "embedding": [float("nan")]}]),
+        said(data=[{"index": 0, "embedding": [1e400]}]),
+        said(data=[{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]),
+        said(data=[{"index": 0, "embedding": [1.0] * 20_000}]),
+        said(data={"index": 0}),
+        said(error={"message": "no"}),
+    ],
+)
+def test_what_is_no_vector_is_none(endpoint: Endpoint, answer: Any) -> None:
+    """Whatever an endpoint answers, either it is one finite vector for each text, or the embedder is of no use now; and it is left alone for a while."""
+    endpoint.answer = answer
+    embedder = EndpointEmbedder(endpoint.url, "words")
+    for _ in range(2):
+        with pytest.raises(Transient) as refused:
+            embedder.embed(["text"])
+        assert refused.value.code == "embedder_unavailable"
+    assert len(endpoint.asked) == 1
+
+
+def test_vectors_have_one_length(endpoint: Endpoint) -> None:
+    """Of length 1, in the order of the texts however they come; a model that changes its dimension is refused."""
+    embedder = EndpointEmbedder(endpoint.url.removesuffix("/v1"), "words", batch=2)
+    found = embedder.embed(["a b c", "d", "a b c"])
+    assert (found[0] == found[2], found[0] == found[1], embedder.dimension) == (True, False, DIMENSION)
+    endpoint.answer = said(data=[{"index": 0, "embedding": [1.0]}])
+    with pytest.raises(Transient):
+        embedder.embed(["a"])
+
+
+@pytest.mark.parametrize("url", ["ftp://host/v1", "http://user:word@host/v1", "http://host/v1?key=1", "host"])
+def test_an_address_is_one(url: str) -> None:
+    """As of a model."""
+    with pytest.raises(ConfigurationError):
+        EndpointEmbedder(url, "words")

@@ -1,0 +1,67 @@
+"""What a file is by its bytes, and when it lies about it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordain.runtime.file_kinds import IMAGES, PDF, FileKind, agrees, said_of, sniffed
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+BEGINS = {
+    PNG: FileKind.IMAGE,
+    b"\xff\xd8\xff\xe0" + bytes(8): FileKind.IMAGE,
+    b"GIF89a" + bytes(8): FileKind.IMAGE,
+    b"RIFF\x10\x00\x00\x00WEBPVP8 ": FileKind.IMAGE,
+    b"RIFF\x10\x00\x00\x00WAVEfmt ": FileKind.OTHER,
+    b"%PDF-1.7\n": FileKind.DOCUMENT,
+    b"\n\n  %PDF-1.7\n": FileKind.DOCUMENT,
+    b"PK\x03\x04word/": FileKind.OTHER,
+    b"MZ\x90\x00": FileKind.OTHER,
+    b"\x7fELF\x02": FileKind.OTHER,
+    b"\x00\x00\x00\x18ftypmp42": FileKind.OTHER,
+    b"text\x00and more": FileKind.OTHER,
+    "Grüße\n".encode(): FileKind.DOCUMENT,
+    "Grüße\n".encode("utf-16"): FileKind.DOCUMENT,
+    b"": FileKind.DOCUMENT,
+}
+
+
+@pytest.mark.parametrize("content", BEGINS)
+def test_a_file_is_what_its_bytes_are(content: bytes) -> None:
+    """Whatever it is called."""
+    assert sniffed(content).kind is BEGINS[content]
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "content", "fits"),
+    [
+        ("a.txt", "text/plain", b"words", True),
+        ("a.txt", "", PNG, False),
+        ("a.md", "text/markdown; charset=utf-8", b"# Words", True),
+        ("a.png", "image/png", PNG, True),
+        ("a.png", "image/png", b"words", False),
+        ("a.jpg", "image/jpeg", PNG, False),
+        ("a.jpg", "image/jpg", b"\xff\xd8\xff\xe0", True),
+        ("a.pdf", "application/pdf", b"%PDF-1.4", True),
+        ("a.pdf", "", b"words", False),
+        ("a.txt", "application/octet-stream", b"%PDF-1.4", False),
+        ("a", "text/html", b"%PDF-1.4", False),
+        ("a", "application/octet-stream", b"%PDF-1.4", True),
+        ("a.csv", "text/csv", b"a,b", True),
+        ("a.csv", "text/csv", b"PK\x03\x04", False),
+        ("a.json", "application/json", b"{}", True),
+        ("a.heic", "image/heic", b"words", False),
+        ("a.mp3", "audio/mpeg", b"words", False),
+    ],
+)
+def test_a_file_that_lies_is_told(name: str, media_type: str, content: bytes, fits: bool) -> None:
+    """Both what its media type and what its name says has to be so."""
+    assert all(agrees(said, sniffed(content)) for said in said_of(name, media_type)) is fits
+
+
+@given(st.binary(max_size=40), st.sampled_from([*IMAGES, PDF]))
+def test_nothing_passes_for_an_image_or_a_pdf_by_its_name(content: bytes, said: str) -> None:
+    """Only what begins like one is one."""
+    assert agrees(said, sniffed(content)) == (sniffed(content).media_type == said)

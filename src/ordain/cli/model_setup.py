@@ -57,26 +57,25 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
     check_name(name)
     if (setup.provider is None or setup.model is None) and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         setup = _asked(setup)
-    setup = setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
-    fields, price = _fields(setup)
-    profile = _checked(name, fields, home)
+    setup = placed(setup, home)
+    fields, price = profile_fields(setup)
+    profile = checked_profile(name, fields, home)
     lanes = _lanes(setup.lane)
     with changing(home) as files:
         if not setup.replace:
             check_new(home, name, "; --replace takes its place")
-        comment = f"list price of {price.source}" if price is not None else ""
-        files.change(files.config, lambda document: put_profile(document, name, fields, comment))
+        write_profile(files, name, fields, price)
         if lanes:
             _put_behind(files, name, lanes)
     if profile.key_file is not None:
-        _check_private(home / Path(profile.key_file).expanduser())
+        check_private(home / Path(profile.key_file).expanduser())
     settings = load_settings(home=home)
     verdict = asyncio.run(try_profiles(settings, [name]))[0] if setup.test else None
     if as_json:
         view = profile_view(settings, name, in_file=True)
         print_json({"file": str(files.config), "profile": view, "verdict": None if verdict is None else verdict.as_dict()})
     else:
-        _tell(settings, name, files, price)
+        tell(settings, name, files, price)
         if verdict is not None:
             print_verdict(verdict)
     return OK if verdict is None or verdict.ok else FAILED
@@ -95,7 +94,7 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
         if name not in defined(home):
             where = "it comes from elsewhere: see ordain models list" if name in settings.profiles else "see ordain models list"
             raise NotFound(f"there is no profile {name[:100]} in {files.config}; {where}", code="unknown_profile")
-        naming = [str(lane) for lane, names in _written_lanes(files).items() if name in names]
+        naming = [str(lane) for lane, names in written_lanes(files).items() if name in names]
         if naming:
             raise Conflict(f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first", code="in_use")
         files.change(files.config, lambda document: drop_profile(document, name))
@@ -106,7 +105,18 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
     return OK
 
 
-def _fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
+def placed(setup: Setup, home: Path) -> Setup:
+    """The same, with its files as the profile will name them."""
+    return setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
+
+
+def write_profile(files: SettingsFiles, name: str, fields: Mapping[str, object], price: ListPrice | None) -> None:
+    """The profile into ``ordain.toml``, with where its price is from."""
+    comment = f"list price of {price.source}" if price is not None else ""
+    files.change(files.config, lambda document: put_profile(document, name, fields, comment))
+
+
+def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
     """The profile as it is written, and the list price that it was given."""
     if setup.provider is None or setup.model is None:
         raise ConfigurationError("--provider and --model are needed; on a terminal they are asked for", code="missing_option")
@@ -166,7 +176,7 @@ def _micros(dollars: str) -> int:
     return micros
 
 
-def _checked(name: str, fields: Mapping[str, object], home: Path) -> ModelProfile:
+def checked_profile(name: str, fields: Mapping[str, object], home: Path) -> ModelProfile:
     """The profile, and that an adapter for it could be made; nothing of its values stands in an error."""
     try:
         profile = ModelProfile.model_validate(dict(fields))
@@ -197,7 +207,7 @@ def _check_variable(name: str) -> None:
         raise ConfigurationError(message, code="key_not_stored")
 
 
-def _check_private(file: Path) -> None:
+def check_private(file: Path) -> None:
     """Warn where others on this machine can read the key."""
     if file.stat().st_mode & 0o077:
         print(f"ordain: {file} can be read by others on this machine; run: chmod 600 {file}", file=sys.stderr)
@@ -214,7 +224,7 @@ def _lanes(given: tuple[str, ...]) -> list[Lane]:
     return [known[name] for name in dict.fromkeys(given)]
 
 
-def _written_lanes(files: SettingsFiles) -> Mapping[Lane, list[str]]:
+def written_lanes(files: SettingsFiles) -> Mapping[Lane, list[str]]:
     """The profiles behind lanes as the policy's file says; empty where it leaves them to the default."""
     return read_policy(files.policy if files.policy.exists() else None).lanes.profiles
 
@@ -225,7 +235,7 @@ def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
     Where no lane was named so far, all of them stood on the default profile: then every lane is named, since one that is not would be
     empty, and the offline provider does not stay behind a real model.
     """
-    written = _written_lanes(files)
+    written = written_lanes(files)
     settings = files.settings()
     wanted: dict[str, list[str]] = {}
     for lane in Lane:
@@ -239,7 +249,8 @@ def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
     files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
 
 
-def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
+def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
+    """What was set up, for people."""
     view = profile_view(settings, name, in_file=True)
     show(f"profile {name} is in {files.config}: {view['provider']}, {view['model']}")
     show(f"key: {view['key']}")
@@ -263,23 +274,28 @@ def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice 
 def _asked(setup: Setup) -> Setup:
     """What was not given, asked for. Never a key: only where it is."""
     changes: dict[str, Any] = {}
-    provider = setup.provider or _ask(f"provider ({', '.join(PROVIDERS)})", "openai")
+    provider = setup.provider or ask(f"provider ({', '.join(PROVIDERS)})", "openai")
     changes["provider"] = provider
     local = provider == "local"
-    changes["model"] = setup.model or _ask("model", "SmolLM2-135M-Instruct.Q4_1" if local else "")
+    changes["model"] = setup.model or ask("model", "SmolLM2-135M-Instruct.Q4_1" if local else "")
     if provider == "openai" and setup.base_url is None:
-        changes["base_url"] = _ask("base URL", f"https://{OPENAI_HOST}/v1")
+        changes["base_url"] = ask("base URL", f"https://{OPENAI_HOST}/v1")
     if not local and setup.key_env is None and setup.key_file is None:
         usual = DEFAULT_KEY_ENV.get(provider) or (OPENAI_KEY if _is_openai(changes.get("base_url", setup.base_url)) else "none")
-        variable = _ask("environment variable that holds the key", usual)
+        variable = ask("environment variable that holds the key", usual)
         changes["key_env"] = None if variable == "none" else variable
     if not setup.lane:
-        lanes = _ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
+        lanes = ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
         changes["lane"] = () if lanes == "none" else tuple(part.strip() for part in lanes.split(",") if part.strip())
     return setup.with_changes(**changes)
 
 
-def _ask(what: str, usual: str) -> str:
+def ask(what: str, usual: str) -> str:
+    """One question; the usual answer where none is given.
+
+    Raises:
+        ConfigurationError: whoever is asked has gone.
+    """
     try:
         return input(f"{what}{f' [{usual}]' if usual else ''}: ").strip() or usual
     except EOFError:

@@ -26,6 +26,7 @@ from ordain.errors import ConfigurationError, Conflict, OrdainError
 from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import installed_embedder
+from ordain.models.hosted import check_named
 from ordain.models.providers import build_models
 from ordain.models.ways_file import WaysFile
 from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
@@ -153,6 +154,8 @@ class Ordain(Embedded):
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
             self.settings = with_profile(self.settings, scripted)
         self._extras = extras or Extras(verbs=verbs)
+        if self._extras.models is None:
+            check_named(self.settings.profiles, self.settings.asked)
         self.agents = (*agents, *self._extras.agents)
         self.kinds = shipped_kinds(self._extras.kinds)
         self._opened: _Opened | None = None

@@ -33,12 +33,12 @@ from ordain.cli.profile_files import (
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
+from ordain.models.hosted import OPENAI_HOST
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy
 
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
-OPENAI_HOST = "api.openai.com"
 OPENAI_KEY = "OPENAI_API_KEY"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _KEY_BEGINNINGS = ("sk_", "pk_", "gsk_", "hf_", "xai_", "AIza", "AQ_")
@@ -155,14 +155,7 @@ def _priced(setup: Setup) -> tuple[ListPrice | None, dict[str, object | None]]:
     found = list_price(setup.provider or "", setup.model or "", setup.base_url)
     if found is None:
         return None, {}
-    return found, {
-        "usd_micros_per_1k_input": found.input,
-        "usd_micros_per_1k_output": found.output,
-        "usd_micros_per_1k_cached": found.cached,
-        "usd_micros_per_1k_cache_write": found.written,
-        "tiers": [tier.model_dump(exclude_none=True) for tier in found.tiers] or None,
-        "priced_on": found.priced_on,
-    }
+    return found, found.fields
 
 
 def _micros(dollars: str) -> int:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ordain.models.discovery import ANSWER_BYTES, Endpoint, listed, on_this_machine, usual_places
-from ordain.models.exchange import LOOPBACK
+from ordain.models.hosted import LOOPBACK
 
 
 class Server(ThreadingHTTPServer):

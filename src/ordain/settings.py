@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from pydantic import Field, ValidationError
 
 from ordain.contracts.access import parse_rate
+from ordain.contracts.assistant import Assistant
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
@@ -52,6 +53,7 @@ class Settings(Strict):
     home: Path
     policy: Policy
     profiles: dict[str, ModelProfile]
+    assistant: Assistant = Assistant()
     verbs: VerbSettings = VerbSettings()
     workflows: WorkflowSettings = WorkflowSettings()
     node: str = "default"
@@ -146,6 +148,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
             }
         ),
         profiles=profiles,
+        assistant=given.assistant,
         verbs=given.verbs,
         workflows=given.workflows,
         node=given.node,

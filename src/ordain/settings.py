@@ -48,9 +48,10 @@ DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 
 
 class Settings(Strict):
-    """Everything composition needs. ``secrets`` never leave this value: they are in no repr and no catalog."""
+    """Everything composition needs. ``secrets`` never leave this value: they are in no repr and no catalog. ``files`` are those it was read from, or would be."""
 
     home: Path
+    files: tuple[Path, ...] = ()
     policy: Policy
     profiles: dict[str, ModelProfile]
     assistant: Assistant = Assistant()
@@ -138,8 +139,13 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
             known = ", ".join(sorted(profiles))
             raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}")
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
+    keys = (home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None)
+    elsewhere = (
+        Path(named_file).expanduser() for named_file in (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE")) if named_file
+    )
     return Settings(
         home=home,
+        files=(config, named or policy_file, *keys, *elsewhere),
         policy=policy.model_copy(
             update={
                 "lanes": lanes,

@@ -28,6 +28,7 @@ from ordain.cli.options import FirstRun, Setup
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, shipped_policy
+from ordain.cli.server_told import show_told, tell_server
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.errors import ConfigurationError, Conflict
@@ -82,13 +83,21 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     found = asyncio.run(on_this_machine(usual_places()))
     chosen = _asked(first, found) if asking else told(first, found)
     settings, price, files = _written(home, chosen, quiet=as_json or not sys.stderr.isatty())
+    server = tell_server(home)
     verdict = asyncio.run(try_profiles(settings, [chosen.name]))[0] if first.test else None
     if as_json:
         view = profile_view(settings, chosen.name, in_file=True)
-        said = {"use": chosen.use, "file": str(files.config), "profile": view, "found": {one.use: list(one.models) for one in found}}
+        said = {
+            "use": chosen.use,
+            "file": str(files.config),
+            "profile": view,
+            "found": {one.use: list(one.models) for one in found},
+            "server": server.state,
+        }
         print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
     else:
         _tell(settings, chosen, files, price)
+        show_told(server)
         if verdict is not None:
             print_verdict(verdict)
     if verdict is not None and not verdict.ok:

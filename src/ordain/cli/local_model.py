@@ -75,6 +75,9 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
             show(f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}")
     else:
         show(f"profile {profile} is in {home / 'ordain.toml'}; try it: ordain models test {profile}")
+        from ordain.cli.server_told import show_told, tell_server  # lazy: HTTP, where a profile was written
+
+        show_told(tell_server(home))
     show("\n135 million parameters: good for trying things out, wrong about most things, not for planning.")
     return OK
 

@@ -30,6 +30,7 @@ from ordain.cli.profile_files import (
     put_profile,
     shipped_policy,
 )
+from ordain.cli.server_told import show_told, tell_server
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
@@ -69,13 +70,14 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
             _put_behind(files, name, lanes)
     if profile.key_file is not None:
         check_private(home / Path(profile.key_file).expanduser())
-    settings = load_settings(home=home)
+    settings, told = load_settings(home=home), tell_server(home)
     verdict = asyncio.run(try_profiles(settings, [name]))[0] if setup.test else None
     if as_json:
-        view = profile_view(settings, name, in_file=True)
-        print_json({"file": str(files.config), "profile": view, "verdict": None if verdict is None else verdict.as_dict()})
+        said = {"file": str(files.config), "profile": profile_view(settings, name, in_file=True), "server": told.state}
+        print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
     else:
         tell(settings, name, files, price)
+        show_told(told)
         if verdict is not None:
             print_verdict(verdict)
     return OK if verdict is None or verdict.ok else FAILED
@@ -98,10 +100,12 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
         if naming:
             raise Conflict(f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first", code="in_use")
         files.change(files.config, lambda document: drop_profile(document, name))
+    told = tell_server(home)
     if as_json:
-        print_json({"file": str(files.config), "removed": name})
+        print_json({"file": str(files.config), "removed": name, "server": told.state})
     else:
-        show(f"removed: {name}, from {files.config}; a running server knows it until it starts again")
+        show(f"removed: {name}, from {files.config}")
+        show_told(told)
     return OK
 
 
@@ -258,7 +262,6 @@ def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice |
             show(f"calls whose prompt has more than {tier.above_tokens} tokens: {dear}")
     behind = {str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names}
     show("lanes: " + ("; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items()) or "none names it"))
-    show("a running server takes it up when it starts again")
 
 
 # --- asking ------------------------------------------------------------------------------------------------------------------------------

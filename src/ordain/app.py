@@ -26,7 +26,6 @@ from ordain.errors import ConfigurationError, Conflict, OrdainError
 from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import embedder_of
-from ordain.models.providers import build_models
 from ordain.models.ways_file import WaysFile
 from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
 from ordain.ports.library import Embedder, Library
@@ -44,6 +43,7 @@ from ordain.runtime.streams import Streams
 from ordain.runtime.upkeep import daily
 from ordain.runtime.ways import Ways
 from ordain.settings import Settings, load_settings
+from ordain.settings_change import SettingsChange, change_of, models_of, spent_after_s, stamps_of
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
 from ordain.store.configuration import SqliteConfiguration
@@ -71,7 +71,10 @@ LOG = logging.getLogger("ordain.app")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters of its own; ``store`` options for tests; ``embedder`` None: the configured one."""
+    """What an embedder adds to the settings: verbs, agents' cards, kinds of runs and model adapters of its own; ``store`` options for tests; ``embedder`` None: the configured one.
+
+    ``reread`` reads the settings anew when their files have changed; None: they stay as they are. ``seal`` knows secrets elsewhere, too.
+    """
 
     verbs: Sequence[FunctionVerb[..., Any]] = ()
     agents: Sequence[AgentCard] = ()
@@ -80,6 +83,8 @@ class Extras:
     store: StoreOptions = field(default_factory=lambda: StoreOptions(holder="local"))
     memory: bool = False
     embedder: Callable[[], Embedder | None] | None = None
+    reread: Callable[[], Settings] | None = None
+    seal: Seal | None = None
 
 
 class _OwnFiles(CatalogSource):
@@ -94,24 +99,32 @@ class _OwnFiles(CatalogSource):
         """Of all these folders, and of what is confirmed."""
         home = self._ordain.settings.home
         declared = [files_of(home / name, YAML_SUFFIXES) for name in DECLARED]
-        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), declared, files_of(home, (CONFIRMED,))
+        settings = stamps_of(self._ordain.settings.files)
+        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), declared, files_of(home, (CONFIRMED,)), settings
 
     def close(self) -> None:
         """The modules of Python verbs go."""
         self._own.files.forget_others([])
 
     def build(self) -> Built:
-        """From the folders as they are now, and the settings as they were."""
-        registry, catalog, problems = self.read(strict=True)
+        """From the folders and the settings as they are now."""
+        change = self._ordain.read_anew()
+        models = self._ordain.models_for(change.settings)
+        registry, catalog, problems = self.read(change.settings, strict=True)
         wording_of(catalog)  # compiled here, and not by the first message
-        return Built(catalog=catalog, install=lambda: self._ordain.use(registry, catalog), problems=problems)
 
-    def read(self, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
+        def install() -> None:
+            self._ordain.use(registry, catalog)
+            self._ordain.use_settings(change.settings, models)
+
+        return Built(catalog=catalog, install=install, problems=(*problems, *change.problems))
+
+    def read(self, settings: Settings, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
         """As ``build``, not to be installed yet; unless ``strict``, without the cards and seats that cannot be used, which are told. The wording is compiled by who is talked to: nothing else reads it."""
         ordain = self._ordain
-        registry, problems = build_verbs(ordain.settings, self._own, self._more, self._library, strict=strict)
+        registry, problems = build_verbs(settings, self._own, self._more, self._library, strict=strict)
         left_out: list[ConfigurationError] | None = None if strict else []
-        catalog = build_catalog(ordain.settings, registry, ordain.kinds, ordain.agents, left_out)
+        catalog = build_catalog(settings, registry, ordain.kinds, ordain.agents, left_out)
         return registry, catalog, (*problems, *map(problem_of, left_out or ()))
 
 
@@ -152,7 +165,11 @@ class Ordain(Embedded):
         if script is not None:
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))
             self.settings = with_profile(self.settings, scripted)
-        self._extras = extras or Extras(verbs=verbs)
+        fixed = settings is not None or script is not None
+        reread = None if fixed else partial(load_settings, home=self.settings.home)
+        self._extras = extras or Extras(verbs=verbs, reread=reread)
+        self._started_with = self.settings
+        self._spent: set[ModelPort] = set()
         self.agents = (*agents, *self._extras.agents)
         self.kinds = shipped_kinds(self._extras.kinds)
         self._opened: _Opened | None = None
@@ -160,15 +177,11 @@ class Ordain(Embedded):
         self._background: list[asyncio.Task[None]] = []
         self._files = _OwnFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         seen = self._files.fingerprint()
-        self.registry, self.catalog, problems = self._files.read(strict=False)
+        self.registry, self.catalog, problems = self._files.read(self.settings, strict=False)
         self._began = (seen, problems)
-        self.seal = Seal(self.settings.every_secret)
+        self.seal = self._extras.seal or Seal(self.settings.every_secret)
         models = self._extras.models
-        self.models = (
-            models
-            if models is not None
-            else build_models(self.settings.profiles, self.settings.secrets, self.settings.home, self.kinds.scripted)
-        )
+        self.models = models if models is not None else models_of(self.settings, self.kinds.scripted)
 
     @property
     def listening(self) -> OwnAddresses:
@@ -275,8 +288,42 @@ class Ordain(Embedded):
         if self._opened is not None:
             self._opened.executor.replace(registry)
 
+    def read_anew(self) -> SettingsChange:
+        """The settings as their files have them now, as far as this process can take them up; as they are where nobody reads them anew.
+
+        Raises:
+            ConfigurationError: as ``load_settings``.
+        """
+        reread = self._extras.reread
+        return SettingsChange(settings=self.settings) if reread is None else change_of(self._started_with, reread())
+
+    def models_for(self, settings: Settings) -> Mapping[str, ModelPort]:
+        """The adapters for these settings, those in use where nothing of them has changed; an embedder's own stay.
+
+        Raises: as ``models_of``.
+        """
+        return self.models if self._extras.models is not None else models_of(settings, self.kinds.scripted, (self.settings, self.models))
+
+    def use_settings(self, settings: Settings, models: Mapping[str, ModelPort]) -> None:
+        """Ask these models from the next call on. Those that are asked no more are closed once whatever was under way there has ended."""
+        before, self.settings = self.settings, settings
+        self.seal.add(*settings.every_secret)
+        spent = set(self.models.values()).difference(models.values())
+        self.models = models
+        if self._opened is not None:
+            self._opened.runtime.services.models = sealed_models(models, self.seal)
+        if spent:
+            self._spent |= spent
+            self._background.append(asyncio.ensure_future(self._close_spent(spent, spent_after_s(before))))
+
+    async def _close_spent(self, spent: set[ModelPort], after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        self._spent -= spent
+        for model in spent:
+            await model.close()
+
     async def reload(self) -> Reloaded:
-        """Take up what stands in ``$ORDAIN_HOME/verbs``, ``wording``, ``workflows``, ``cards`` and ``council`` now, or say what is wrong and leave everything as it is."""
+        """Take up what stands in the settings' files, ``$ORDAIN_HOME/verbs``, ``wording``, ``workflows``, ``cards`` and ``council`` now, or say what is wrong and leave everything as it is."""
         assert self.runtime.reloader is not None
         return await self.runtime.reloader.reload()
 
@@ -293,7 +340,7 @@ class Ordain(Embedded):
             return
         async with closing:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
             closing.callback(self._files.close)
-            for model in set(self.models.values()):
+            for model in self._spent.union(self.models.values()):
                 closing.push_async_callback(model.close)
             closing.push_async_callback(self.runtime.services.verbs.close)
             for task in self._background:

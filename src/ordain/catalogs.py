@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ordain.contracts.agent_verbs import HANDOFF
+from ordain.contracts.assistant import Assistant
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog, CatalogData
+from ordain.contracts.conversation import ENTRY_OF, ExecMode
 from ordain.contracts.floor import why_raised
-from ordain.contracts.verbs import VerbEffect
+from ordain.contracts.nearest import no_such
+from ordain.contracts.verbs import VerbEffect, properties_of
 from ordain.errors import ConfigurationError
 from ordain.flows.kinds import Kinds
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
+from ordain.rules.completeness import COMPLETENESS, Complete, CompletenessFacts, CompletenessInputs
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.shipped_verbs import ShippedOptions, builtin_registry
@@ -140,7 +144,7 @@ def build_catalog(
     ``agents`` are an embedder's own cards. Where ``left_out`` is given, files of ``cards`` and ``council`` that cannot be used are left out, and told there.
 
     Raises:
-        ConfigurationError: a template or a file of ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or policy routes by a purpose that no kind of this build has.
+        ConfigurationError: the assistant's verb cannot answer; a template or a file of ``$ORDAIN_HOME/wording``, ``workflows``, ``cards`` or ``council`` cannot be used, or policy routes by a purpose that no kind of this build has.
     """
     kinds.check_policy(settings.policy)
     packaged = packaged_templates(kinds.templates)
@@ -165,8 +169,29 @@ def build_catalog(
         fixed={} if mail is None else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
+        assistant=None if settings.assistant == Assistant() else settings.assistant,
     )
-    return Catalog(data, {table.digest: table.encoded}.get)
+    catalog = Catalog(data, {table.digest: table.encoded}.get)
+    _check_chat_verb(catalog)
+    return catalog
+
+
+def _check_chat_verb(catalog: Catalog) -> None:
+    """Whether the verb that settings have answer in conversations can.
+
+    Raises:
+        ConfigurationError: there is none of that id, or a message does not fill what it takes.
+    """
+    verb = None if catalog.data.assistant is None else catalog.data.assistant.verb
+    if verb is None:
+        return
+    if verb not in catalog.verbs:
+        raise ConfigurationError(f"assistant.verb: {no_such('verb', verb, catalog.verbs)}", code="unknown_verb")
+    facts = CompletenessFacts(verb=verb, required=len(properties_of(catalog.verbs[verb].spec.input_schema)))
+    filled = COMPLETENESS.apply(facts, CompletenessInputs(catalog=catalog), catalog.policy).outcome
+    if not isinstance(filled, Complete) or (catalog.verbs[verb].spec.entry and verb != ENTRY_OF[ExecMode.BRAIN]):
+        message = f"assistant.verb: {verb} cannot answer a message, which is one text"
+        raise ConfigurationError(f"{message}; ordain verbs new NAME --for chat makes one that can", code="no_chat_verb")
 
 
 def _by_name(agents: Sequence[AgentCard]) -> dict[str, AgentCard]:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from ordain.contracts.access import parse_rate
+from ordain.contracts.assistant import Assistant
 from ordain.contracts.council import CouncilPolicy
 from ordain.contracts.model_keys import keys_at
 from ordain.contracts.nearest import did_you_mean
@@ -25,6 +26,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
+from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, at_list_price, endpoint_of
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
     HOST_CHARS,
@@ -43,20 +45,19 @@ M = TypeVar("M", bound=Strict)
 DEFAULT_PORT = 8090
 HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
 DEFAULT_PROFILE = "default"
-PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
-"""The sources' own default (PLN-40)."""
-OPENAI_URL = "https://api.openai.com/v1"
 ROUTE_PREFIX = "LLM_ROUTE_"
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
 
 
 class Settings(Strict):
-    """Everything composition needs. ``secrets`` never leave this value: they are in no repr and no catalog."""
+    """Everything composition needs. ``secrets`` never leave this value: they are in no repr and no catalog. ``files`` are those it was read from, or would be."""
 
     home: Path
+    files: tuple[Path, ...] = ()
     policy: Policy
     profiles: dict[str, ModelProfile]
+    assistant: Assistant = Assistant()
     verbs: VerbSettings = VerbSettings()
     workflows: WorkflowSettings = WorkflowSettings()
     node: str = "default"
@@ -69,6 +70,11 @@ class Settings(Strict):
     mail_password: str = Field(default="", repr=False)
     embedder: EmbedderProfile | None = None
     embedder_key: str = Field(default="", repr=False)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The profiles that stand behind a lane, each once."""
+        return tuple(dict.fromkeys(name for names in self.policy.lanes.profiles.values() for name in names))
 
     @property
     def every_secret(self) -> tuple[str, ...]:
@@ -139,14 +145,20 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         lanes = lanes.model_copy(update={"profiles": {lane: [first] for lane in Lane}})
     lanes = routed(lanes, env)
     if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
-        profiles[DEFAULT_PROFILE] = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
+        made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
+        profiles[DEFAULT_PROFILE] = at_list_price(made)
     for lane, names in lanes.profiles.items():
         if missing := [name for name in names if name not in profiles]:
             known = ", ".join(sorted(profiles))
             raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}")
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
+    keys = (home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None)
+    elsewhere = (
+        Path(named_file).expanduser() for named_file in (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE")) if named_file
+    )
     return Settings(
         home=home,
+        files=(config, named or policy_file, *keys, *elsewhere),
         policy=policy.model_copy(
             update={
                 "lanes": lanes,
@@ -155,6 +167,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
             }
         ),
         profiles=profiles,
+        assistant=given.assistant,
         verbs=given.verbs,
         workflows=given.workflows,
         node=given.node,
@@ -218,16 +231,9 @@ def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home:
     own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     if not (key := _key(env)):
         return own
-    openai = {name: _endpoint(profile) for name, profile in profiles.items() if profile.provider == "openai"}
-    its = openai.get(DEFAULT_PROFILE, _endpoint(None))
+    openai = {name: endpoint_of(profile) for name, profile in profiles.items() if profile.provider == "openai"}
+    its = openai.get(DEFAULT_PROFILE, endpoint_of(None))
     return {name: key for name, endpoint in openai.items() if endpoint == its} | own
-
-
-def _endpoint(profile: ModelProfile | None) -> str:
-    """Where an ``openai`` profile asks, in one spelling; without a profile or URL that is OpenAI itself."""
-    url = OPENAI_URL if profile is None or not profile.base_url else profile.base_url
-    base = url.strip().rstrip("/")
-    return base if "/" in base.partition("://")[2] else f"{base}/v1"
 
 
 def _own_key(env: Mapping[str, str], profile: ModelProfile | EmbedderProfile, home: Path) -> str:
@@ -264,13 +270,12 @@ def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelPro
     if script:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="scripted", model="scripted", script=script)
     elif url or known is not None or (not profiles and not backend and _key(env)):
-        known = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
-        profiles[DEFAULT_PROFILE] = known.model_copy(
-            update={"base_url": url or known.base_url or OPENAI_URL, "model": model or known.model}
-        )
+        base = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
+        made = base.model_copy(update={"base_url": url or base.base_url or OPENAI_URL, "model": model or base.model})
+        profiles[DEFAULT_PROFILE] = made if known is not None and made.model == known.model else at_list_price(made)
     if backend and DEFAULT_PROFILE not in profiles:
         named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
-        profiles[DEFAULT_PROFILE] = _checked(ModelProfile, named, "LLM_DEFAULT_BACKEND")
+        profiles[DEFAULT_PROFILE] = at_list_price(_checked(ModelProfile, named, "LLM_DEFAULT_BACKEND"))
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
     return profiles

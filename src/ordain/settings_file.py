@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
+from ordain.contracts.assistant import Assistant
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
@@ -179,6 +180,7 @@ class FileSettings(Strict):
     models: dict[str, ModelProfile] = {}
     server: ServerSettings = Field(default=ServerSettings(), description="Where it listens, and who may talk to it.")
     access: AccessSettings = Field(default=AccessSettings(), description="Who needs a token on this machine.")
+    assistant: Assistant = Field(default=Assistant(), description="Who the assistant is in conversations.")
     verbs: VerbSettings = VerbSettings()
     workflows: WorkflowSettings = Field(default=WorkflowSettings(), description="What workflow templates leave to this house.")
     mail: MailSettings | None = Field(

@@ -11,7 +11,7 @@ from typing import Any, Self
 class ModelEndpoint:
     """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came.
 
-    A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
+    ``models`` are what it lists at ``/v1/models``; empty: it has no such path. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
     """
 
     def __init__(self) -> None:
@@ -21,6 +21,7 @@ class ModelEndpoint:
         self.streams = True
         self.piece_chars = 12
         self.piece_s = 0.0
+        self.models: list[dict[str, Any]] = []
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -36,8 +37,15 @@ class ModelEndpoint:
                     self.stream(content, usage)
                     return
                 body = {"model": "fake-1", "choices": [{"message": {"content": content}, "finish_reason": "stop"}], "usage": usage}
+                self.whole(200, body)
+
+            def do_GET(self) -> None:
+                there = self.path == "/v1/models" and bool(endpoint.models)
+                self.whole(200 if there else 404, {"object": "list", "data": endpoint.models} if there else {})
+
+            def whole(self, status: int, body: dict[str, Any]) -> None:
                 encoded = json.dumps(body).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(encoded)))
                 self.end_headers()

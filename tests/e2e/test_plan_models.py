@@ -6,6 +6,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.remedies import REMEDIES
 from ordain.settings import load_settings
 from tests.e2e.model_endpoint import ModelEndpoint
 from tests.e2e.process import Server, fixed_port, nobody
@@ -149,4 +151,5 @@ def test_an_unreachable_endpoint_is_an_error(tmp_path: Path) -> None:
     with nobody() as port, Server(tmp_path, environment={"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}) as server:
         body = server.plan(ask("any"))
     assert (body["status"], body["error"]["code"], body["final_answer"]) == ("error", "connection", None)
+    assert body["error"]["remedy"] == REMEDIES[ModelErrorCode.CONNECTION]
     assert "fallback.unanswered" in body["header"]

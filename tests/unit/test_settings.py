@@ -10,7 +10,8 @@ import pytest
 from ordain.app import Ordain
 from ordain.contracts.policy import Lane
 from ordain.errors import ConfigurationError
-from ordain.settings import OPENAI_URL, PLANNER_MODEL, Settings, load_settings
+from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, check_named
+from ordain.settings import Settings, load_settings
 
 DEFAULT_TOML = """
 [models.default]
@@ -66,6 +67,54 @@ def test_the_key_may_come_from_a_file(tmp_path: Path) -> None:
     assert settings.profiles["default"].provider == "openai"
     assert settings.secrets == {"default": "secret-key"}
     assert "secret-key" not in repr(settings)
+
+
+def test_a_model_of_the_environment_has_its_price(tmp_path: Path) -> None:
+    """At the list's price and with its window, as one that `models add` writes; an endpoint that no list knows has none."""
+    default = load(tmp_path, OPENAI_API_KEY="k", PLANNER_MODEL="gpt-5-mini").profiles["default"]
+    assert (default.usd_micros_per_1k_input, default.usd_micros_per_1k_output, default.context_tokens) == (250, 2000, 400_000)
+    assert default.priced_on is not None
+    backend = load(tmp_path, LLM_DEFAULT_BACKEND="anthropic", PLANNER_MODEL="claude-sonnet-4-5").profiles["default"]
+    assert backend.usd_micros_per_1k_input == 3000
+    unknown = load(tmp_path, OPENAI_BASE_URL="http://127.0.0.1:2/v1", PLANNER_MODEL="gpt-5-mini").profiles["default"]
+    assert (unknown.usd_micros_per_1k_input, unknown.priced_on) == (0, None)
+
+
+PRICED_TOML = DEFAULT_TOML.replace(
+    "\n\n", "\nusd_micros_per_1k_input = 7\nusd_micros_per_1k_output = 9\nmax_tokens = 100\ncontext_tokens = 4096\n\n", 1
+)
+
+
+def test_a_written_price_is_its_models(tmp_path: Path) -> None:
+    """It holds for the model that it was written for, at whatever endpoint, and for no other; its limits hold for either."""
+    same = load(tmp_path, PRICED_TOML, OPENAI_BASE_URL="http://127.0.0.1:2/v1").profiles["default"]
+    assert (same.base_url, same.usd_micros_per_1k_input) == ("http://127.0.0.1:2/v1", 7)
+    other = load(tmp_path, PRICED_TOML, OPENAI_BASE_URL=OPENAI_URL, PLANNER_MODEL="gpt-5-mini").profiles["default"]
+    assert (other.usd_micros_per_1k_input, other.max_tokens, other.context_tokens) == (250, 100, 4096)
+    free = load(tmp_path, PRICED_TOML, PLANNER_MODEL="mine").profiles["default"]
+    assert (free.usd_micros_per_1k_input, free.base_url) == (0, "http://127.0.0.1:1/v1")
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"OPENAI_API_KEY": "k"}, False),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://api.openai.com"}, False),
+        ({"LLM_DEFAULT_BACKEND": "anthropic"}, False),
+        ({"OPENAI_API_KEY": "k", "PLANNER_MODEL": "gpt-5-mini"}, True),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:2/v1"}, True),
+        ({}, True),
+    ],
+)
+def test_a_key_alone_names_no_model(environment: dict[str, str], named: bool, tmp_path: Path) -> None:
+    """A provider is asked for no model that nobody named; a server of one's own mostly takes any name (PLN-40)."""
+    settings = load(tmp_path, **environment)
+    if named:
+        check_named(settings.profiles, settings.asked)
+        return
+    with pytest.raises(ConfigurationError, match=r"set PLANNER_MODEL .* run: ordain init") as refused:
+        check_named(settings.profiles, settings.asked)
+    assert refused.value.code == "model_missing"
 
 
 CLAUDE = '[models.{name}]\nprovider = "anthropic"\nmodel = "claude"\n'

@@ -18,8 +18,10 @@ from ordain.cli.options import (
     HERE,
     NO_JUDGING,
     ONE_RUN,
+    UNTOLD,
     CommonOptions,
     Everything,
+    FirstRun,
     Judging,
     RemoteServer,
     Talking,
@@ -59,6 +61,17 @@ def app(arguments: list[str]) -> Any:
 def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     names, _, rest = tree.parse_commands(arguments)
     return names, rest
+
+
+@tree.command
+def init(*, first: FirstRun = UNTOLD, options: CommonOptions = DEFAULTS) -> int:
+    """Set up a model: what runs on this machine, a provider, the small local model or none; ends where `ordain chat` answers.
+
+    On a terminal it asks. Elsewhere --use says what, or --yes takes what is found. What is set up already is left as it is, without --replace.
+    """
+    from ordain.cli.first_run import set_up  # lazy: settings, prices, adapters
+
+    return set_up(options.data_dir, first, as_json=options.as_json)
 
 
 @tree.command

@@ -44,12 +44,17 @@ def new_verb(
     ] = "prompt",
     effect: Annotated[DeclaredEffect | None, Parameter(help="What a call does to the world; read unless the kind says otherwise.")] = None,
     url: Annotated[str | None, Parameter(help="For --kind http: whom to ask; {argument} in its path is an argument.")] = None,
+    use: Annotated[
+        Literal["chat"] | None, Parameter(name="--for", help="chat: a prompt that answers in conversations, with what was said before.")
+    ] = None,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Write a complete verb that works into the data folder's verbs/, to be changed into yours. Overwrites nothing."""
-    from ordain.cli.new_verb import write_verb  # lazy: contracts
+    from ordain.cli.new_verb import NewVerb, write_verb  # lazy: contracts
 
-    return write_verb(options.data_dir, name, kind, effect, url, as_json=options.as_json)
+    return write_verb(
+        options.data_dir, NewVerb(name=name, kind=kind, effect=effect, url=url, chats=use is not None), as_json=options.as_json
+    )
 
 
 @verbs.command(name="lint")

@@ -13,6 +13,7 @@ from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.models.doctor import DoctorReport, examine
+from ordain.models.hosted import check_named
 from ordain.models.providers import build_models
 from ordain.runtime.probes import Probed, run_probes
 from ordain.runtime.seal import Seal
@@ -27,7 +28,7 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     A probe that does not hold is exit code 1, an endpoint or mail server that is not reached 3, one that cannot be used as configured 1.
 
     Raises:
-        ConfigurationError: settings or policy are wrong, or a probe expects what no policy can give.
+        ConfigurationError: settings or policy are wrong, no model is named, or a probe expects what no policy can give.
     """
     settings = load_settings(home=home_of(data_dir))
     if policy is not None:
@@ -39,6 +40,8 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
     )
     hold = all(probe.holds for probe in probed)
     asking = hold and not only_probes
+    if asking:
+        check_named(settings.profiles, settings.profiles)
     reports = asyncio.run(_examine(settings)) if asking else []
     mail = asyncio.run(_greeted(settings)) if asking else None
     seal = Seal(settings.every_secret)  # an endpoint may say anything, its key too

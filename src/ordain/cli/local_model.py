@@ -59,18 +59,15 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
     target = shipped_gguf(home)
     if profile is not None:
         _check_profile(home, profile)
-    with _alone(home / FOLDER):
-        fetched = not is_model(target)
-        if fetched:
-            _fetch(target, quiet=as_json or not sys.stderr.isatty())
+    fetched = fetch_model(home, quiet=as_json or not sys.stderr.isatty())
     facts = {"file": str(target), "bytes": SIZE, "sha256": SHA256, "licence": LICENCE, "fetched": fetched, "profile": profile}
     if profile is not None:
         _put_profile(home, profile)
     if as_json:
-        print_json({**facts, "extra": _has_extra(), "fields": FIELDS})
+        print_json({**facts, "extra": has_extra(), "fields": FIELDS})
         return OK
     show(f"{'installed' if fetched else 'already there, and right'}: {target} ({SIZE} bytes, {LICENCE})")
-    if not _has_extra():
+    if not has_extra():
         show("llama.cpp is missing; run: pip install 'ordain[local]'")
     if profile is None:
         show("\nto use it, put this into ordain.toml, or run: ordain local install --profile NAME\n\n[models.smollm2]")
@@ -78,8 +75,24 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
             show(f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}")
     else:
         show(f"profile {profile} is in {home / 'ordain.toml'}; try it: ordain models test {profile}")
+        from ordain.cli.server_told import show_told, tell_server  # lazy: HTTP, where a profile was written
+
+        show_told(tell_server(home))
     show("\n135 million parameters: good for trying things out, wrong about most things, not for planning.")
     return OK
+
+
+def fetch_model(home: Path, *, quiet: bool) -> bool:
+    """Whether the model had to be fetched; either way it is there afterwards, and right.
+
+    Raises: as ``install``.
+    """
+    target = shipped_gguf(home)
+    with _alone(home / FOLDER):
+        if is_model(target):
+            return False
+        _fetch(target, quiet=quiet)
+    return True
 
 
 def _check_profile(home: Path, name: str) -> None:
@@ -107,10 +120,10 @@ def print_local(data_dir: Path | None, *, as_json: bool) -> int:
     state = "absent" if not target.exists() else "right" if is_model(target) else "damaged"
     used_by = _users(home)
     if as_json:
-        print_json({"file": str(target), "state": state, "extra": _has_extra(), "licence": LICENCE, "profiles": used_by})
+        print_json({"file": str(target), "state": state, "extra": has_extra(), "licence": LICENCE, "profiles": used_by})
     else:
         show(f"{SHIPPED_MODEL} ({LICENCE}): {state}, {target}")
-        show(f"llama.cpp: {'installed' if _has_extra() else 'missing; run: pip install ' + repr('ordain[local]')}")
+        show(f"llama.cpp: {'installed' if has_extra() else 'missing; run: pip install ' + repr('ordain[local]')}")
         show(f"profiles: {', '.join(used_by) or 'none'}")
         if state != "right":
             show("run: ordain local install")
@@ -156,7 +169,8 @@ def _users(home: Path) -> list[str]:
     return [name for name, found in profiles.items() if found.provider == "local" and gguf_of(found, home).resolve() == target]
 
 
-def _has_extra() -> bool:
+def has_extra() -> bool:
+    """Whether llama.cpp is installed."""
     return find_spec("xllamacpp") is not None
 
 

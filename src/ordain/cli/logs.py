@@ -26,12 +26,14 @@ class SealedFormatter(logging.Formatter):
         return visible(self._seal.text(super().format(record)))
 
 
-def log_to_stderr(settings: Settings) -> None:
-    """One line per run end, and whatever went wrong; at level debug everything that any library says."""
+def log_to_stderr(settings: Settings) -> Seal:
+    """One line per run end, and whatever went wrong; at level debug everything that any library says. What it strikes out may be added to."""
     level = getattr(logging, settings.server.log_level.upper())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(SealedFormatter(Seal(settings.every_secret)))
+    seal = Seal(settings.every_secret)
+    handler.setFormatter(SealedFormatter(seal))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level if settings.server.log_level is LogLevel.DEBUG else max(level, logging.WARNING))
     logging.getLogger("ordain").setLevel(level)
+    return seal

@@ -15,6 +15,7 @@ from ordain.cli.profile_files import CONFIG, PLAYED, defined
 from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, NotFound
+from ordain.models.hosted import check_named, is_named
 from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, Verdict, try_once
 from ordain.models.ways_file import WaysFile
@@ -37,7 +38,19 @@ def print_models(data_dir: Path | None, *, as_json: bool) -> int:
     if as_json:
         print_json({"home": str(home), "models": found})
         return OK
-    rows = [(m["name"], m["provider"], m["model"], ", ".join(m["lanes"]), _price(m), m["key"], _held(m), m["defined"]) for m in found]
+    rows = [
+        (
+            m["name"],
+            m["provider"],
+            m["model"] if m["model_named"] else "none named: set PLANNER_MODEL",
+            ", ".join(m["lanes"]),
+            _price(m),
+            m["key"],
+            _held(m),
+            m["defined"],
+        )
+        for m in found
+    ]
     print_table(("profile", "provider", "model", "lanes", "price per million tokens", "key", "structured", "defined in"), rows)
     return OK
 
@@ -52,6 +65,7 @@ def profile_view(settings: Settings, name: str, in_file: bool) -> dict[str, Any]
         "name": name,
         "provider": profile.provider,
         "model": profile.model,
+        "model_named": is_named(profile),
         "base_url": profile.base_url,
         "lanes": lanes,
         "usd_micros_per_1k_input": profile.usd_micros_per_1k_input,
@@ -165,6 +179,7 @@ async def _tried(settings: Settings, name: str) -> Verdict:
         message = "no key was found, and nothing was sent"
         return Verdict(profile=name, provider=profile.provider, model=profile.model, code="no_key", message=message, advice=advice)
     try:
+        check_named(settings.profiles, [name])
         model = build_models({name: profile}, settings.secrets, settings.home)[name]
     except ConfigurationError as error:
         return Verdict(profile=name, provider=profile.provider, model=profile.model, code=error.code, message=error.message)

@@ -30,16 +30,17 @@ from ordain.cli.profile_files import (
     put_profile,
     shipped_policy,
 )
+from ordain.cli.server_told import show_told, tell_server
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
+from ordain.models.hosted import OPENAI_HOST
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy
 
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
-OPENAI_HOST = "api.openai.com"
 OPENAI_KEY = "OPENAI_API_KEY"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _KEY_BEGINNINGS = ("sk_", "pk_", "gsk_", "hf_", "xai_", "AIza", "AQ_")
@@ -58,26 +59,26 @@ def add(data_dir: Path | None, name: str, setup: Setup, *, as_json: bool) -> int
     check_name(name)
     if (setup.provider is None or setup.model is None) and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         setup = _asked(setup)
-    setup = setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
-    fields, price = _fields(setup)
-    profile = _checked(name, fields, home)
+    setup = placed(setup, home)
+    fields, price = profile_fields(setup)
+    profile = checked_profile(name, fields, home)
     lanes = _lanes(setup.lane)
     with changing(home) as files:
         if not setup.replace:
             check_new(home, name, "; --replace takes its place")
-        comment = f"list price of {price.source}" if price is not None else ""
-        files.change(files.config, lambda document: put_profile(document, name, fields, comment))
+        write_profile(files, name, fields, price)
         if lanes:
             _put_behind(files, name, lanes)
     if profile.key_file is not None:
-        _check_private(home / Path(profile.key_file).expanduser())
-    settings = load_settings(home=home)
+        check_private(home / Path(profile.key_file).expanduser())
+    settings, told = load_settings(home=home), tell_server(home)
     verdict = asyncio.run(try_profiles(settings, [name]))[0] if setup.test else None
     if as_json:
-        view = profile_view(settings, name, in_file=True)
-        print_json({"file": str(files.config), "profile": view, "verdict": None if verdict is None else verdict.as_dict()})
+        said = {"file": str(files.config), "profile": profile_view(settings, name, in_file=True), "server": told.state}
+        print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
     else:
-        _tell(settings, name, files, price)
+        tell(settings, name, files, price)
+        show_told(told)
         if verdict is not None:
             print_verdict(verdict)
     return OK if verdict is None or verdict.ok else FAILED
@@ -98,18 +99,31 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
             raise NotFound(
                 f"there is no profile {name[:100]} in {files.config}; {where}{did_you_mean(name, defined(home))}", code="unknown_profile"
             )
-        naming = [str(lane) for lane, names in _written_lanes(files).items() if name in names]
+        naming = [str(lane) for lane, names in written_lanes(files).items() if name in names]
         if naming:
             raise Conflict(f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first", code="in_use")
         files.change(files.config, lambda document: drop_profile(document, name))
+    told = tell_server(home)
     if as_json:
-        print_json({"file": str(files.config), "removed": name})
+        print_json({"file": str(files.config), "removed": name, "server": told.state})
     else:
-        show(f"removed: {name}, from {files.config}; a running server knows it until it starts again")
+        show(f"removed: {name}, from {files.config}")
+        show_told(told)
     return OK
 
 
-def _fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
+def placed(setup: Setup, home: Path) -> Setup:
+    """The same, with its files as the profile will name them."""
+    return setup.with_changes(key_file=_place(setup.key_file, home), gguf=_place(setup.gguf, home))
+
+
+def write_profile(files: SettingsFiles, name: str, fields: Mapping[str, object], price: ListPrice | None) -> None:
+    """The profile into ``ordain.toml``, with where its price is from."""
+    comment = f"list price of {price.source}" if price is not None else ""
+    files.change(files.config, lambda document: put_profile(document, name, fields, comment))
+
+
+def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
     """The profile as it is written, and the list price that it was given."""
     if setup.provider is None or setup.model is None:
         raise ConfigurationError("--provider and --model are needed; on a terminal they are asked for", code="missing_option")
@@ -150,14 +164,7 @@ def _priced(setup: Setup) -> tuple[ListPrice | None, dict[str, object | None]]:
     found = list_price(setup.provider or "", setup.model or "", setup.base_url)
     if found is None:
         return None, {}
-    return found, {
-        "usd_micros_per_1k_input": found.input,
-        "usd_micros_per_1k_output": found.output,
-        "usd_micros_per_1k_cached": found.cached,
-        "usd_micros_per_1k_cache_write": found.written,
-        "tiers": [tier.model_dump(exclude_none=True) for tier in found.tiers] or None,
-        "priced_on": found.priced_on,
-    }
+    return found, found.fields
 
 
 def _micros(dollars: str) -> int:
@@ -171,7 +178,7 @@ def _micros(dollars: str) -> int:
     return micros
 
 
-def _checked(name: str, fields: Mapping[str, object], home: Path) -> ModelProfile:
+def checked_profile(name: str, fields: Mapping[str, object], home: Path) -> ModelProfile:
     """The profile, and that an adapter for it could be made; nothing of its values stands in an error."""
     try:
         profile = ModelProfile.model_validate(dict(fields))
@@ -202,7 +209,7 @@ def _check_variable(name: str) -> None:
         raise ConfigurationError(message, code="key_not_stored")
 
 
-def _check_private(file: Path) -> None:
+def check_private(file: Path) -> None:
     """Warn where others on this machine can read the key."""
     if file.stat().st_mode & 0o077:
         print(f"ordain: {file} can be read by others on this machine; run: chmod 600 {file}", file=sys.stderr)
@@ -221,7 +228,7 @@ def _lanes(given: tuple[str, ...]) -> list[Lane]:
     return [known[name] for name in dict.fromkeys(given)]
 
 
-def _written_lanes(files: SettingsFiles) -> Mapping[Lane, list[str]]:
+def written_lanes(files: SettingsFiles) -> Mapping[Lane, list[str]]:
     """The profiles behind lanes as the policy's file says; empty where it leaves them to the default."""
     return read_policy(files.policy if files.policy.exists() else None).lanes.profiles
 
@@ -232,7 +239,7 @@ def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
     Where no lane was named so far, all of them stood on the default profile: then every lane is named, since one that is not would be
     empty, and the offline provider does not stay behind a real model.
     """
-    written = _written_lanes(files)
+    written = written_lanes(files)
     settings = files.settings()
     wanted: dict[str, list[str]] = {}
     for lane in Lane:
@@ -246,7 +253,8 @@ def _put_behind(files: SettingsFiles, name: str, lanes: list[Lane]) -> None:
     files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
 
 
-def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
+def tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice | None) -> None:
+    """What was set up, for people."""
     view = profile_view(settings, name, in_file=True)
     show(f"profile {name} is in {files.config}: {view['provider']}, {view['model']}")
     show(f"key: {view['key']}")
@@ -261,7 +269,6 @@ def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice 
             show(f"calls whose prompt has more than {tier.above_tokens} tokens: {dear}")
     behind = {str(lane): names for lane, names in settings.policy.lanes.profiles.items() if name in names}
     show("lanes: " + ("; ".join(f"{lane}: {', '.join(names)}" for lane, names in behind.items()) or "none names it"))
-    show("a running server takes it up when it starts again")
 
 
 # --- asking ------------------------------------------------------------------------------------------------------------------------------
@@ -270,23 +277,28 @@ def _tell(settings: Settings, name: str, files: SettingsFiles, price: ListPrice 
 def _asked(setup: Setup) -> Setup:
     """What was not given, asked for. Never a key: only where it is."""
     changes: dict[str, Any] = {}
-    provider = setup.provider or _ask(f"provider ({', '.join(PROVIDERS)})", "openai")
+    provider = setup.provider or ask(f"provider ({', '.join(PROVIDERS)})", "openai")
     changes["provider"] = provider
     local = provider == "local"
-    changes["model"] = setup.model or _ask("model", "SmolLM2-135M-Instruct.Q4_1" if local else "")
+    changes["model"] = setup.model or ask("model", "SmolLM2-135M-Instruct.Q4_1" if local else "")
     if provider == "openai" and setup.base_url is None:
-        changes["base_url"] = _ask("base URL", f"https://{OPENAI_HOST}/v1")
+        changes["base_url"] = ask("base URL", f"https://{OPENAI_HOST}/v1")
     if not local and setup.key_env is None and setup.key_file is None:
         usual = DEFAULT_KEY_ENV.get(provider) or (OPENAI_KEY if _is_openai(changes.get("base_url", setup.base_url)) else "none")
-        variable = _ask("environment variable that holds the key", usual)
+        variable = ask("environment variable that holds the key", usual)
         changes["key_env"] = None if variable == "none" else variable
     if not setup.lane:
-        lanes = _ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
+        lanes = ask(f"lanes ({', '.join(Lane)}; several with commas)", "none")
         changes["lane"] = () if lanes == "none" else tuple(part.strip() for part in lanes.split(",") if part.strip())
     return setup.with_changes(**changes)
 
 
-def _ask(what: str, usual: str) -> str:
+def ask(what: str, usual: str) -> str:
+    """One question; the usual answer where none is given.
+
+    Raises:
+        ConfigurationError: whoever is asked has gone.
+    """
     try:
         return input(f"{what}{f' [{usual}]' if usual else ''}: ").strip() or usual
     except EOFError:

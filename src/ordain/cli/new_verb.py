@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from ordain.cli.exit_codes import OK
@@ -22,6 +23,9 @@ URL = "http://127.0.0.1:8090/verbs/{verb_id}"
 
 WRITE_URL = "http://127.0.0.1:8080/items"
 """Whom a verb that changes something asks where nobody is named."""
+
+BARE_MESSAGE = "{% if summary is not none or recalled or history %}\nTHE USER"
+"""Where the shipped chat's prompt shows a first message bare; a new one quotes every message, as its lint asks."""
 
 _HOST = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^/:?#@]+)")
 _WRITES = {"private", "send", "admin", "pay", "delete", "secret"}
@@ -67,41 +71,67 @@ _ARGUMENTS: Mapping[str, Mapping[str, _Argument]] = {
 }
 
 
-def write_verb(data_dir: Path | None, name: str, kind: str, effect: str | None, url: str | None, *, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVerb:
+    """What is to be written; ``chats``: it answers in conversations."""
+
+    name: str
+    kind: str = "prompt"
+    effect: str | None = None
+    url: str | None = None
+    chats: bool = False
+
+    def files(self) -> dict[str, str]:
+        """Its files, by name.
+
+        Raises:
+            CallerError: the name is none, or something goes with another kind only.
+        """
+        if not re.fullmatch(VERB_ID, self.name) or len(self.name) > 100:
+            message = f"{self.name[:100]!r} is no verb id: lower-case words, digits, _, parts joined by dots"
+            raise CallerError(message, code="invalid_name")
+        if self.url is not None and self.kind != "http":
+            raise CallerError("--url is for --kind http", code="invalid_url")
+        if self.chats and (self.kind != "prompt" or self.effect not in (None, "read")):
+            raise CallerError("--for chat is a prompt that reads: it takes no other --kind or --effect", code="not_for_chat")
+        if self.chats:
+            return _chat(self.name)
+        if self.kind == "http":
+            return {f"{self.name}.yaml": _http(self.name, self.effect, self.url or (WRITE_URL if self.effect in _WRITES else URL))}
+        if self.kind == "python":
+            return {f"{self.name.replace('.', '_')}.py": _python(self.name, self.effect or "read")}
+        return _prompt(self.name, self.effect or "read")
+
+
+def write_verb(data_dir: Path | None, new: NewVerb, *, as_json: bool) -> int:
     """Write the files of a new verb; prints what to do next.
 
     Raises:
         CallerError: the name is none, or the kind takes no URL.
         Conflict: one of the files is there already.
     """
-    if not re.fullmatch(VERB_ID, name) or len(name) > 100:
-        raise CallerError(f"{name[:100]!r} is no verb id: lower-case words, digits, _, parts joined by dots", code="invalid_name")
-    if url is not None and kind != "http":
-        raise CallerError("--url is for --kind http", code="invalid_url")
-    folder = home_of(data_dir) / "verbs"
-    if kind == "http":
-        files = {f"{name}.yaml": _http(name, effect, url or (WRITE_URL if effect in _WRITES else URL))}
-    elif kind == "python":
-        files = {f"{name.replace('.', '_')}.py": _python(name, effect or "read")}
-    else:
-        files = _prompt(name, effect or "read")
+    folder, texts = home_of(data_dir) / "verbs", new.files()
     folder.mkdir(parents=True, exist_ok=True)
-    if there := [file for file in files if os.path.lexists(folder / file)]:
+    if there := [file for file in texts if os.path.lexists(folder / file)]:
         raise Conflict(f"{folder / there[0]} is there already; nothing was written", code="file_exists")
-    for file, text in files.items():
+    for file, text in texts.items():
         descriptor = os.open(folder / file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(text)
-    written = [str(folder / file) for file in files]
-    _tell(name, kind, written, as_json=as_json)
+    written = [str(folder / file) for file in texts]
+    _tell(new, written, as_json=as_json)
     return OK
 
 
-def _tell(name: str, kind: str, written: list[str], *, as_json: bool) -> None:
+def _tell(new: NewVerb, written: list[str], *, as_json: bool) -> None:
+    name = new.name
     following = [f"ordain verbs lint {name}", f"ordain verbs explain {name}", f"ordain verbs test {name}"]
-    note = "Python verbs run only with `python = true` below [verbs] in ordain.toml." if kind == "python" else ""
+    note = "Python verbs run only with `python = true` below [verbs] in ordain.toml." if new.kind == "python" else ""
+    if new.chats:
+        following.append(f"ordain chat --verb {name}")
+        note = f'To have it answer wherever no verb is named: verb = "{name}" below [assistant] in ordain.toml.'
     if as_json:
-        print_json({"verb": name, "kind": kind, "files": written, "next": following, "note": note})
+        print_json({"verb": name, "kind": new.kind, "files": written, "next": following, "note": note})
         return
     for file in written:
         show(f"wrote {file}")
@@ -172,6 +202,50 @@ The answer fits this JSON Schema:
 {shown}
 """
     return {f"{name}.yaml": verb, f"{stem}_prompt.j2": template}
+
+
+def _chat(name: str) -> dict[str, str]:
+    verb = f"""\
+# A verb that answers in conversations: a model writes, by the template {name}_prompt.j2 beside this file.
+name: {name} # as the file is named
+description: Answer what the user says, in the light of the conversation so far.
+category: Generative
+requires_memory: true
+effect: read # it says something, and does nothing
+idempotent: true
+services: [LLMGatewayService]
+timeout_ms: 120000
+answer: text # the model's words are the answer; no JSON is asked for
+narrates: content # shown while they are written
+output_max_tokens: 2048
+prompt_template: {name}_prompt.j2
+plan:
+  - name: llm_chat
+    order: 0
+tags: [chat]
+# One argument, a text: a message is one.
+input_schema:
+  type: object
+  properties:
+    text: {{type: string, minLength: 1, maxLength: 32000, description: What the user says.}}
+  required: [text]
+  additionalProperties: false
+output_schema:
+  type: object
+  properties:
+    content: {{type: string, minLength: 1, maxLength: 16000, description: "The answer, for the user to read."}}
+  required: [content]
+  additionalProperties: false
+# `ordain verbs test {name}` runs this.
+example:
+  input:
+    text: Which weekday comes after Tuesday?
+  output:
+    content: Wednesday comes after Tuesday.
+"""
+    shipped = files("ordain.verbs.builtin").joinpath("chat_general_prompt.j2").read_text(encoding="utf-8")
+    before, _, _ = shipped.partition(BARE_MESSAGE)
+    return {f"{name}.yaml": verb, f"{name}_prompt.j2": f"{before}THE USER SAYS NOW\n{{{{ input.text | json }}}}\n"}
 
 
 def _http(name: str, effect: str | None, url: str) -> str:

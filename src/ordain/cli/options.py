@@ -142,6 +142,28 @@ class Setup:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class FirstRun:
+    """What `ordain init` is told beforehand; without a terminal that is all it goes by."""
+
+    use: Annotated[
+        str | None,
+        Parameter(help="ollama, llamacpp, lmstudio, vllm, openai, anthropic, gemini, endpoint (with --base-url), local or offline."),
+    ] = None
+    model: Annotated[str | None, Parameter(help="The model, as the endpoint calls it.")] = None
+    base_url: Annotated[str | None, Parameter(help="The endpoint, where it is not the usual one.")] = None
+    key_env: Annotated[str | None, Parameter(help="The environment variable that holds the key; never the key itself.")] = None
+    key_file: Annotated[str | None, Parameter(help="The file that holds the key.")] = None
+    yes: Annotated[bool, Parameter(negative=(), help="Ask nothing: take --use, else the first that is found.")] = False
+    replace: Annotated[bool, Parameter(negative=(), help="Put it in the place of what is set up already.")] = False
+    test: Annotated[bool, Parameter(negative="--no-test", help="Ask the model once when it is set up.")] = True
+    chat: Annotated[bool, Parameter(negative=(), help="Go on into `ordain chat`.")] = False
+
+
+UNTOLD = FirstRun()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class RecordPlace:
     """Where a record of the configuration belongs."""
 

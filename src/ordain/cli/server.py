@@ -14,12 +14,13 @@ import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 import uvloop
 
-from ordain.app import Ordain
+from ordain.app import Extras, Ordain
 from ordain.cli.exit_codes import OK, UNAVAILABLE
 from ordain.cli.exposure import check_exposure, exposure_of, is_exposed
 from ordain.cli.logs import log_to_stderr
@@ -64,17 +65,22 @@ def serve_here(data_dir: Path | None, host: str | None, port: int | None, *, as_
         StorageUnavailable: the data folder is held by another engine, or the port by another process.
     """
     os.umask(0o077)
-    settings = load_settings(home=home_of(data_dir))
-    if host is not None:
-        settings = settings.model_copy(update={"server": settings.server.model_copy(update={"host": host})})
-    if port is not None:
-        settings = settings.model_copy(update={"port": port})
-    log_to_stderr(settings)
+    read = partial(_settings, home_of(data_dir), host, port)
+    settings = read()
+    seal = log_to_stderr(settings)
     check_exposure(settings)
     check_descriptors()
-    ordain = Ordain(settings)
+    ordain = Ordain(settings, extras=Extras(reread=read, seal=seal))
     with listening(settings) as listener, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(ordain, listener, as_json=as_json))
+
+
+def _settings(home: Path, host: str | None, port: int | None) -> Settings:
+    """The folder's, with what the command line says of where to listen."""
+    settings = load_settings(home=home)
+    if host is not None:
+        settings = settings.model_copy(update={"server": settings.server.model_copy(update={"host": host})})
+    return settings if port is None else settings.model_copy(update={"port": port})
 
 
 def listening(settings: Settings) -> socket.socket:

@@ -14,6 +14,7 @@ from ordain.cli.connection import connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_groups, print_json, show
 from ordain.cli.places import home_of
+from ordain.cli.server_told import NEEDS_RESTART
 from ordain.contracts.catalog import UNCONFIRMED
 from ordain.errors import Transient
 
@@ -49,7 +50,7 @@ def _state(verb: dict[str, Any]) -> str:
 
 def _show_problems(problems: list[dict[str, Any]]) -> None:
     for problem in problems:
-        what = "stricter than written" if problem["warning"] else "not in use"
+        what = "waits" if problem["code"] == NEEDS_RESTART else "stricter than written" if problem["warning"] else "not in use"
         show(f"{what}: {problem['message']}")
 
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, StringConstraints
 
 from ordain.contracts.agent_verbs import with_agents
+from ordain.contracts.assistant import Assistant
 from ordain.contracts.cards import AGENT_VERB, AgentCard, CardName
 from ordain.contracts.council import Seat, SeatName
 from ordain.contracts.floor import STRICTNESS
@@ -78,9 +79,10 @@ class CatalogData(Strict):
         default={},
         description="What settings fix of every call of a verb, by id, each by its name: approvers are told it. Not there where there is nothing, nor in catalogs of before.",
     )
+    assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats", "fixed")
+LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats", "fixed", "assistant")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 

@@ -209,6 +209,12 @@ class ErrorBody(Strict):
     message: str
 
 
+class PlanErrorBody(ErrorBody):
+    """Why a plan has no answer that counts; ``remedy``, where a model gave none, is what people can do about it."""
+
+    remedy: str | None = None
+
+
 class TraceStep(Strict):
     """One step: every model answer and every tool call appears (PLN-20, PLN-27)."""
 
@@ -235,7 +241,7 @@ class PlannerResponse(Strict):
     request_id: str
     run_id: str
     status: Literal["ok", "error", "timeout"]
-    error: ErrorBody | None = None
+    error: PlanErrorBody | None = None
     final_answer: FinalAnswer | None = None
     trace: list[TraceStep] | None = None
     usage: Usage

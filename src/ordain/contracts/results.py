@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
-from ordain.contracts.planner import ErrorBody, TraceStep, Usage
+from ordain.contracts.planner import PlanErrorBody, TraceStep, Usage
 from ordain.errors import CallerError
 
 T = TypeVar("T")
@@ -46,10 +46,10 @@ class _Told:
         return str(self.wire.get("verdict") or "")
 
     @property
-    def error(self) -> ErrorBody | None:
+    def error(self) -> PlanErrorBody | None:
         """Why it is not ok; None where it is."""
         told = self.wire.get("error")
-        return None if told is None else ErrorBody(code=str(told["code"]), message=str(told["message"]))
+        return None if told is None else PlanErrorBody(code=str(told["code"]), message=str(told["message"]), remedy=told.get("remedy"))
 
 
 @dataclass(frozen=True)

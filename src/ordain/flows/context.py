@@ -30,6 +30,12 @@ def micros(moment: datetime) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
+def advice_of(catalog: Catalog, session: str, held: HeldProfile | None) -> str:
+    """What models are asked to heed: who the assistant is, in a conversation, and what the profile that holds says."""
+    assistant = catalog.data.assistant if session else None
+    return "\n".join(filter(None, ("" if assistant is None else assistant.advice, "" if held is None else held.prompt)))
+
+
 class Account(Protocol):
     """What the run may spend and has spent, as its port has it: a fold of its journal."""
 
@@ -157,8 +163,8 @@ class FlowContext(Struct, frozen=True, kw_only=True):
 
     @property
     def advice(self) -> str:
-        """What the profile that holds asks of models: words for prompts, and nothing else."""
-        return "" if self.held is None else self.held.prompt
+        """What the settings say of the assistant, in a conversation, and the profile that holds: words for prompts, and nothing else."""
+        return advice_of(self.catalog, self.session, self.held)
 
     @property
     def safety(self) -> str:

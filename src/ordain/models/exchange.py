@@ -19,6 +19,7 @@ import httpcore2
 from msgspec import Struct
 
 from ordain.errors import ConfigurationError
+from ordain.models.hosted import LOOPBACK
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.runtime.time_limit import TimeLimit
 
@@ -28,7 +29,6 @@ KEPT_S = 4.0
 """So long a connection is kept that nothing is asked over: many servers close theirs after five seconds, and a request sent at that moment is lost."""
 REST_S = 0.1
 USER_AGENT = b"ordain"
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})  # a proxy cannot reach this machine's own loopback
 
 
 class TooFine(httpcore2.RemoteProtocolError):

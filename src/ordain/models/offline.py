@@ -23,7 +23,7 @@ from ordain.models.quotation import MARK, Unfillable, quote_into, say_into, stat
 from ordain.models.sentences import Span, has_sentence, split
 from ordain.ports.model import ByCode, Heard, ModelError, ModelReply, ModelRequest
 
-NOTICE = "offline rules, no language model; set OPENAI_BASE_URL or a [models.*] profile"
+NOTICE = "offline rules, no language model; set one up: ordain init"
 ANSWER_BYTES = CONTENT_MAX - 500
 _BYTES_PER_TOKEN = 4
 _AROUND_BYTES = 500

@@ -1,4 +1,4 @@
-"""List prices by provider and model: the data that ``genai-prices`` ships, read when a profile is set up and never at run time."""
+"""List prices by provider and model: the data that ``genai-prices`` ships, read when a profile is set up or the environment makes one, never at run time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from typing import Any
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import Provider, StartDateConstraint
 
-from ordain.contracts.profiles import PriceTier
+from ordain.contracts.profiles import ModelProfile, PriceTier
 
 HOUSES = {"anthropic": "anthropic", "gemini": "google", "openai": "openai"}
 """A provider's own endpoint in the list's words."""
+PRICES = frozenset(
+    {
+        "usd_micros_per_1k_input",
+        "usd_micros_per_1k_output",
+        "usd_micros_per_1k_cached",
+        "usd_micros_per_1k_cache_write",
+        "tiers",
+        "priced_on",
+    }
+)
+"""A profile's fields that say what it costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +45,30 @@ class ListPrice:
     priced_on: str
     source: str
     context_tokens: int | None
+
+    @property
+    def fields(self) -> dict[str, object | None]:
+        """As a profile has them."""
+        return {
+            "usd_micros_per_1k_input": self.input,
+            "usd_micros_per_1k_output": self.output,
+            "usd_micros_per_1k_cached": self.cached,
+            "usd_micros_per_1k_cache_write": self.written,
+            "tiers": [tier.model_dump(exclude_none=True) for tier in self.tiers] or None,
+            "priced_on": self.priced_on,
+        }
+
+
+def priced(profile: ModelProfile) -> ModelProfile:
+    """The profile at its model's list price, and with its window where the profile says none; without a price where the list has none."""
+    found = list_price(profile.provider, profile.model, profile.base_url)
+    said = profile.model_dump(exclude_unset=True)
+    rest = {name: value for name, value in said.items() if name not in PRICES}
+    if found is not None:
+        rest |= {name: value for name, value in found.fields.items() if value is not None}
+        if found.context_tokens is not None:
+            rest.setdefault("context_tokens", found.context_tokens)
+    return ModelProfile.model_validate(rest)
 
 
 def list_price(provider: str, model: str, base_url: str | None) -> ListPrice | None:

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
 
-from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.contracts.remedies import REMEDIES
 from ordain.flows.pricing import cost
 from ordain.models.doctor import PROBE_SCHEMA, fits_probe, probe_request
 from ordain.ports.model import ModelError, ModelPort
 
 NO_MODELS = frozenset({"offline", "scripted"})
 """Providers that answer by rules or from a file."""
-
-ADVICE: Mapping[ModelErrorCode, str] = {
-    ModelErrorCode.AUTHENTICATION: "the key was not accepted: check what key_env or key_file refers to, and that the key may use this model",
-    ModelErrorCode.NOT_FOUND: "check model and base_url; for a model on this machine run: ordain local show",
-    ModelErrorCode.RATE_LIMITED: "the provider asks to slow down: try again later, or ask it for a higher limit",
-    ModelErrorCode.QUOTA_EXCEEDED: "the account is out of credit: see the provider's billing page",
-    ModelErrorCode.OVERLOADED: "the provider is overloaded: try again later",
-    ModelErrorCode.SERVER_ERROR: "the endpoint failed: look at its own log, or try again later",
-    ModelErrorCode.CONNECTION: "is it running? check base_url, the network, and HTTPS_PROXY",
-    ModelErrorCode.TIMED_OUT: "it did not answer in time: raise timeout_ms, or take a faster model",
-    ModelErrorCode.TRUNCATED: "the answer was cut at its length limit: raise max_tokens; a model that thinks aloud needs more than others",
-    ModelErrorCode.CONTEXT_TOO_LONG: "its window does not hold even a short prompt: check how the endpoint was started",
-    ModelErrorCode.FILTERED: "the provider's filter stopped a harmless question: take another model",
-    ModelErrorCode.REJECTED: 'the endpoint refused the request: runs step down by themselves; or set structured = "text", and see ordain doctor',
-    ModelErrorCode.MALFORMED: "what answers there does not speak this provider's language: check provider and base_url",
-}
-OTHERWISE = "see ordain doctor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +55,7 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Stru
     known: dict[str, Any] = {"profile": name, "provider": profile.provider, "model": profile.model}
     known["duration_ms"] = round((time.monotonic() - began) * 1000)
     if isinstance(answer, ModelError):
-        return Verdict(**known, code=str(answer.code), message=answer.message, advice=ADVICE.get(answer.code, OTHERWISE))
+        return Verdict(**known, code=str(answer.code), message=answer.message, advice=REMEDIES[answer.code])
     known |= {"answering_model": answer.model, "input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
     known["usd_micros"] = cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
     if profile.provider in NO_MODELS:

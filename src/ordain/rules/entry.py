@@ -1,6 +1,6 @@
 """Rule ``entry``: the verb a turn enters by, and the tools it may use (ING-10, GW-01, B-06, B-33).
 
-Each mode has its own entry verb; ``chat_general`` is brain's and nobody else's default. What is named and does not exist, is
+Each mode has its own entry verb; ``chat_general`` is brain's and nobody else's default, unless the settings have another verb answer there. What is named and does not exist, is
 switched off or is another mode's own entry is a typed error, never replaced by something else. A pack (C3) stands for those of its verbs
 that may run here; beside named tools it narrows them.
 """
@@ -27,6 +27,7 @@ class EntryReason(Reason):
     """Why a turn enters by its verb, or by none (ING-10, GW-01, B-06, B-33)."""
 
     OF_MODE = "entry.of_mode", "The mode's own entry verb."
+    OF_ASSISTANT = "entry.of_assistant", "The verb that the settings have answer in conversations."
     NAMED = "entry.named", "The message names this verb."
     UNKNOWN_VERB = "entry.unknown_verb", "No verb has this id; ids are exact."
     INACTIVE_VERB = "entry.inactive_verb", "The verb is switched off here."
@@ -70,7 +71,8 @@ class EntryInputs:
 
 def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Decision[Entered | EntryRefused]:
     """The verb named, or the mode's own; then the tools named, or the packs', or policy's."""
-    verb = facts.verb or ENTRY_OF[facts.mode]
+    own = entry_verb(facts.mode, inputs.catalog)
+    verb = facts.verb or own
     refused = _refused(verb, inputs.catalog, policy, own=ENTRY_OF[facts.mode])
     if refused is not None:
         return refused
@@ -86,7 +88,14 @@ def decide_entry(facts: EntryFacts, inputs: EntryInputs, policy: Policy) -> Deci
         tools = tuple(tool for tool in tools if tool in packed) if inputs.tools else tools if named else packed
         if not tools:
             return Decision(outcome=EntryRefused(verb=inputs.packs[0][:64], code="empty_pack"), reason=EntryReason.EMPTY_PACK)
-    return Decision(outcome=Entered(verb=verb, tools=tools), reason=EntryReason.NAMED if facts.verb else EntryReason.OF_MODE)
+    unnamed = EntryReason.OF_MODE if own == ENTRY_OF[facts.mode] else EntryReason.OF_ASSISTANT
+    return Decision(outcome=Entered(verb=verb, tools=tools), reason=EntryReason.NAMED if facts.verb else unnamed)
+
+
+def entry_verb(mode: ExecMode, catalog: Catalog) -> str:
+    """The verb that a mode enters by where none is named: its own, or for brain the one that the settings have answer."""
+    said = catalog.data.assistant if mode is ExecMode.BRAIN else None
+    return (None if said is None else said.verb) or ENTRY_OF[mode]
 
 
 def _refused(verb: str, catalog: Catalog, policy: Policy, *, own: str) -> Decision[Entered | EntryRefused] | None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.remedies import remedy_of
 from ordain.contracts.verdict import RunVerdict
 from ordain.rules.header import IN_PROGRESS, MARKS
 
@@ -31,6 +33,9 @@ _TOTALS = re.compile(
 _MODEL = re.compile(r'"[^"]*?\((?P<provider>[^":]*): (?P<model>[^"]*)\)"')
 _MODELS = f"{MARKS['info']} models: "
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.MULTILINE)
+
+_FAILED_MODEL = re.compile(rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?= · |$)", re.MULTILINE)
+_STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
@@ -101,7 +106,7 @@ def at_work(header: str) -> str:
 
 
 def in_words(header: str, meanings: Mapping[str, str]) -> str:
-    """A rendered header whose reasons stand in words, each with its code beside it; ``meanings`` by code. Where no model was asked it tells of no tokens."""
+    """A rendered header whose reasons stand in words, each with its code beside it, and below it what to do about models that failed; ``meanings`` by code. Where no model was asked it tells of no tokens."""
 
     def said(found: re.Match[str]) -> str:
         meaning = meanings.get(found["code"])
@@ -110,7 +115,22 @@ def in_words(header: str, meanings: Mapping[str, str]) -> str:
     brief = read_brief(header)
     if brief is not None and not brief.usd:
         header = "\n".join(_TOTALS.sub(r"\g<counted>, \g<ms> ms", line) for line in header.split("\n"))
-    return _REASON.sub(said, header)
+    return "\n".join((_REASON.sub(said, header), *remedies(header)))
+
+
+def remedies(header: str) -> tuple[str, ...]:
+    """A line for each model that failed: what people can do. Of work that was done all the same, only what will not pass by itself.
+
+    A model that is left alone for a while is told by what it failed with before.
+    """
+    brief = read_brief(header)
+    done = brief is not None and brief.verdict in (RunVerdict.OK, "")
+    last: dict[str, str] = {}
+    for found in _FAILED_MODEL.finditer(header):
+        if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
+            last[found["profile"]] = found["code"]
+    told = ((profile, remedy_of(code)) for profile, code in last.items() if not done or code in _STAYING)
+    return tuple(f"→ {profile}: {remedy}" for profile, remedy in told if remedy is not None)
 
 
 def _time(ms: int) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.conversation import Context, RoutingHints, WorkflowHint
+from ordain.contracts.conversation import ENTRY_OF, Context, RoutingHints, WorkflowHint
 from ordain.contracts.policy import ModelErrorCode, Policy
 from ordain.contracts.probes import Probe
 from ordain.effects.effect import AnyEffect, ModelCall
@@ -29,6 +29,7 @@ from ordain.journal.records import DecisionBody, Status
 from ordain.ports.shared import SessionState
 from ordain.rules.attach import ATTACH, Attached
 from ordain.rules.decision import Rule
+from ordain.rules.entry import entry_verb
 from ordain.runtime.answer_reading import AnswerReading
 from ordain.runtime.attach_facts import attach_facts
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
@@ -98,6 +99,8 @@ def _check(policy: Policy, routing: Routing, place: str) -> None:
 def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed:
     found = outcome_of(kinds, probe, catalog)
     expected: dict[str, str] = probe.expect.model_dump(mode="json", exclude_none=True)
+    if expected.get("verb") == ENTRY_OF[probe.message.mode] and not probe.message.verb:
+        expected["verb"] = entry_verb(probe.message.mode, catalog)  # what answers by itself here: settings may have named another
     missed = tuple(
         Missed(name=name, expected=value, found=found.get(name, NOTHING)) for name, value in expected.items() if found.get(name) != value
     )

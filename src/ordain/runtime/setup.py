@@ -15,7 +15,7 @@ from ordain.contracts.moments import EPOCH
 from ordain.contracts.scope import CapabilityScope
 from ordain.errors import FlowFault, JournalDiverged
 from ordain.flows.accounts import bounding
-from ordain.flows.context import FlowContext
+from ordain.flows.context import FlowContext, advice_of
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.flows.transcript import TranscriptReader
@@ -107,7 +107,7 @@ class RunSetup:
         own = None if transcript is None else _of_session(transcript, self.started.session)
         state = RunState(began, Authority(self.started, self.kind, self.given, self.scope, charged=charged), own, self.kind)
         state.values[0] = self.given
-        state.values.advice = "" if (held := self.started.profile) is None else held.prompt
+        state.values.advice = advice_of(self.catalog, self.started.session, self.started.profile)
         return state
 
     def execution(self, records: Sequence[Record], beyond: Beyond, state: RunState, reading: Rereading = PLAINLY) -> Execution:

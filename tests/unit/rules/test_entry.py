@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordain.contracts.assistant import Assistant
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.policy import Activation, Policy, SupervisorPolicy, VerbsPolicy
@@ -157,3 +158,23 @@ def test_packs_give_their_active_verbs_and_only_narrow(
         assert not tools or set(outcome.tools) <= set(tools)
     else:
         assert outcome == EntryRefused(verb=packs[0], code="empty_pack")
+
+
+@given(modes, st.one_of(st.just(""), names), st.lists(names, max_size=3), houses, policies)
+def test_settings_may_have_another_verb_answer(mode: ExecMode, verb: str, tools: list[str], known: Catalog, policy: Policy) -> None:
+    """Where none is named, in mode brain alone; one that is not there or is switched off is refused, and nothing takes its place."""
+    outcome = enter(mode, verb, tools, known.changed(assistant=Assistant(verb="write.note")), policy)
+    if mode is not ExecMode.BRAIN or verb:
+        assert outcome == enter(mode, verb, tools, known, policy)
+    elif "write.note" in known.verbs and known.inactive_reason("write.note", policy.verbs) is None:
+        assert isinstance(outcome, EntryRefused) or outcome.verb == "write.note"
+    else:
+        assert isinstance(outcome, EntryRefused)
+        assert outcome.verb == "write.note"
+
+
+def test_what_the_settings_have_answer_has_a_reason_of_its_own() -> None:
+    """The header tells a turn that the settings' verb answered from one that named it."""
+    changed = everything.changed(assistant=Assistant(verb="search"))
+    found = ENTRY.apply(EntryFacts(mode=ExecMode.BRAIN), EntryInputs(tools=(), catalog=changed), Policy(version=1))
+    assert (found.outcome.verb, found.reason) == ("search", EntryReason.OF_ASSISTANT)

@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
+from ordain.contracts.remedies import remedy_of
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.text_links import as_field, texts_of
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
@@ -103,6 +104,8 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         body |= _judged(ending, body, steps)
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
         body["trace"] = _trace(ending, steps) if wanted else None
+        if body["error"] is not None and (remedy := remedy_of(body["error"]["code"])) is not None:
+            body["error"] = {**body["error"], "remedy": remedy}
     else:
         message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"
         body = {

@@ -1,0 +1,81 @@
+"""What ``ordain init`` asks on a terminal. A key is never shown, and never stands in a command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from getpass import getpass
+from pathlib import Path
+
+from ordain.cli.model_setup import ask
+from ordain.cli.output import cell_text, show
+from ordain.errors import ConfigurationError
+from ordain.settings_file import SECRET_MAX, SECRET_MIN
+
+TALK = "talk to it now?"
+_YES = frozenset({"y", "yes"})
+_SHOWN = 20
+
+
+def sure(file: Path, there: Sequence[str]) -> bool:
+    """Whether what is set up is to be replaced; nobody is asked where there is nothing."""
+    if not there:
+        return False
+    show(f"{file} has profiles already: {', '.join(there)[:300]}")
+    return ask("put what you choose now behind every lane instead? (yes or no)", "no").lower() in _YES
+
+
+def kept(question: str) -> bool:
+    """A yes, which Enter is too."""
+    return ask(f"{question} (yes or no)", "yes").lower() in _YES
+
+
+def asked_choice(offers: Mapping[str, str], usual: str) -> str:
+    """Which of these, by number or name; asked until it is one."""
+    names = list(offers)
+    show("What is to answer?")
+    for number, name in enumerate(names, 1):
+        show(f"  {number}  {name}: {cell_text(offers[name])}")
+    while True:
+        said = ask("number or name", usual).lower()
+        if said in offers:
+            return said
+        if said.isascii() and said.isdigit() and 1 <= int(said[:4]) <= len(names):
+            return names[int(said[:4]) - 1]
+        show(f"that is none of 1 to {len(names)}")
+
+
+def asked_model(known: Sequence[str]) -> str:
+    """Which model; the first of those that the endpoint has, where it said."""
+    if len(known) > 1:
+        shown = ", ".join(map(cell_text, known[:_SHOWN])) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
+        show(f"models there: {shown}")
+    model = ask("model", known[0] if known else "")
+    if not model:
+        raise ConfigurationError("a model is needed, as the endpoint calls it; nothing was changed", code="model_missing")
+    return model
+
+
+def asked_url(usual: str) -> str:
+    """Where the endpoint is."""
+    url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
+    if not url:
+        raise ConfigurationError("a base URL is needed; nothing was changed", code="missing_option")
+    return url
+
+
+def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
+    """The variable that holds the key, or the key itself as it was typed; the variable's, where it is set."""
+    if variable is not None and os.environ.get(variable):
+        show(f"key: the one in {variable}")
+        return variable, ""
+    later = f"Enter: it will be in {variable}" if variable is not None else "Enter: it wants none"
+    try:
+        typed = getpass(f"key of {use} (not shown; goes into a file of yours alone. {later}): ").strip()
+    except EOFError:
+        raise ConfigurationError("nothing was changed", code="missing_option") from None
+    if not typed:
+        return variable, ""
+    if not (SECRET_MIN <= len(typed) <= SECRET_MAX and typed.isascii() and typed.isprintable() and " " not in typed):
+        raise ConfigurationError("that is no key: one word of printable ASCII characters; nothing was kept", code="bad_key")
+    return None, typed

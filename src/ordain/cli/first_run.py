@@ -1,0 +1,318 @@
+"""``ordain init``: what is to answer, from what is found here and what is said, into ``ordain.toml``; then it is asked once, and talked to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ordain.cli.commands_models import NOTHING_GIVEN
+from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.first_questions import TALK, asked_choice, asked_key, asked_model, asked_url, kept, sure
+from ordain.cli.local_model import FIELDS, fetch_model, has_extra
+from ordain.cli.model_profiles import print_verdict, profile_view, try_profiles
+from ordain.cli.model_setup import (
+    OPENAI_KEY,
+    check_private,
+    checked_profile,
+    placed,
+    profile_fields,
+    tell,
+    write_profile,
+    written_lanes,
+)
+from ordain.cli.options import FirstRun, Setup
+from ordain.cli.output import print_json, show
+from ordain.cli.places import home_of
+from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, shipped_policy
+from ordain.cli.server_told import show_told, tell_server
+from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.policy import Lane
+from ordain.errors import ConfigurationError, Conflict
+from ordain.models.discovery import USUAL, Endpoint, listed, on_this_machine, usual_places
+from ordain.models.prices import ListPrice
+from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
+
+ENDPOINT, LOCAL, OFFLINE = "endpoint", "local", "offline"
+HOSTED: Mapping[str, tuple[str, str]] = {
+    "openai": ("OpenAI", OPENAI_KEY),
+    "anthropic": ("Anthropic", DEFAULT_KEY_ENV["anthropic"]),
+    "gemini": ("Gemini", DEFAULT_KEY_ENV["gemini"]),
+}
+"""Providers: what people call them, and the variable where their key usually is."""
+USES = (*USUAL, *HOSTED, ENDPOINT, LOCAL, OFFLINE)
+NAMES: Mapping[str, str] = {LOCAL: "smollm2"}
+"""The profile's name, where it is not that of what is used."""
+NO_MODEL: Mapping[str, object] = {"provider": OFFLINE, "model": OFFLINE}
+UNSET = {OFFLINE: NO_MODEL}
+"""What stands in the file where no model was chosen so far."""
+PATIENCE_MS = 120_000
+"""Time for an attempt at a model on this machine, which may have to be loaded first."""
+OWN_URL = "OPENAI_BASE_URL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What is to answer: its profile's name and fields; ``key`` is one that was typed, and goes into a file."""
+
+    use: str
+    setup: Setup = NOTHING_GIVEN
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """The profile's."""
+        return NAMES.get(self.use, self.use)
+
+
+def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
+    """Choose, write, ask once, and go on into a conversation where that is wanted. Exit code 1: the model cannot be used as it is set up.
+
+    Raises:
+        ConfigurationError: something is missing or wrong; nothing was changed.
+        Conflict: something is set up already, and ``--replace`` was not said.
+    """
+    home = home_of(data_dir)
+    asking = not as_json and not first.yes and sys.stdin.isatty() and sys.stdout.isatty()
+    if first.use is not None and first.use not in USES:
+        raise ConfigurationError(f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use")
+    _check_unused(home, replace=first.replace or (asking and sure(home / "ordain.toml", _there(home))))
+    found = asyncio.run(on_this_machine(usual_places()))
+    chosen = _asked(first, found) if asking else told(first, found)
+    settings, price, files = _written(home, chosen, quiet=as_json or not sys.stderr.isatty())
+    server = tell_server(home)
+    verdict = asyncio.run(try_profiles(settings, [chosen.name]))[0] if first.test else None
+    if as_json:
+        view = profile_view(settings, chosen.name, in_file=True)
+        said = {
+            "use": chosen.use,
+            "file": str(files.config),
+            "profile": view,
+            "found": {one.use: list(one.models) for one in found},
+            "server": server.state,
+        }
+        print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
+    else:
+        _tell(settings, chosen, files, price)
+        show_told(server)
+        if verdict is not None:
+            print_verdict(verdict)
+    if verdict is not None and not verdict.ok:
+        return FAILED
+    if first.chat or (asking and kept(TALK)):
+        from ordain.cli.chat import ChatAsked, chat  # lazy: HTTP and everything behind it
+
+        return chat(home, ChatAsked(as_json=as_json))
+    if not as_json:
+        show("talk to it: ordain chat")
+    return OK
+
+
+def _check_unused(home: Path, *, replace: bool) -> None:
+    there = _there(home)
+    if there and not replace:
+        names = ", ".join(there)[:200]
+        hint = "ordain models list shows what is set up, ordain models add NAME adds to it; --replace puts what you choose in its place"
+        raise Conflict(f"{home / 'ordain.toml'} has profiles already: {names}; {hint}", code="already_set_up")
+
+
+def _there(home: Path) -> list[str]:
+    """The profiles that are set up; having chosen no model is none."""
+    profiles = defined(home)
+    return [] if profiles == UNSET else sorted(profiles)
+
+
+# --- choosing ------------------------------------------------------------------------------------------------------------------------------
+
+
+def told(first: FirstRun, found: list[Endpoint]) -> Chosen:
+    """By what the command line says and, with ``--yes``, by what is here; nobody is asked."""
+    use = first.use or (ENDPOINT if first.base_url else None)
+    if use is None:
+        use = _best(found)
+        if not first.yes:
+            raise ConfigurationError(
+                f"say what to use: --use {'|'.join(USES)}; or --yes, which here means --use {use}", code="missing_option"
+            )
+    if use in (LOCAL, OFFLINE):
+        return Chosen(use=use)
+    base_url = first.base_url or _url(use, found)
+    if use == ENDPOINT and not base_url:
+        raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
+    key_env = first.key_env or (_own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None)
+    model = first.model or (os.environ.get("PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
+    endpoint = next((one for one in found if one.base_url == base_url), None)
+    if use not in HOSTED:
+        model = _model(use, base_url or "", model, endpoint or _looked(use, base_url or "", os.environ.get(key_env or "", "")))
+    elif model is None:
+        raise ConfigurationError(f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it", code="model_missing")
+    return Chosen(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
+
+
+def _best(found: list[Endpoint]) -> str:
+    """What ``--yes`` takes: the environment's endpoint, the first on this machine that has a model, a provider whose key is set, else nothing."""
+    if os.environ.get(OWN_URL):
+        return ENDPOINT
+    if here := [one.use for one in found if one.talkers]:
+        return here[0]
+    return next((use for use, (_, variable) in HOSTED.items() if os.environ.get(variable)), OFFLINE)
+
+
+def _url(use: str, found: list[Endpoint]) -> str | None:
+    """Where it is asked, unless that is its provider's own address."""
+    if use == ENDPOINT:
+        return os.environ.get(OWN_URL)
+    return next((one.base_url for one in found if one.use == use), usual_places().get(use))
+
+
+def _own_key() -> str | None:
+    return OPENAI_KEY if os.environ.get(OPENAI_KEY) else None
+
+
+def _looked(use: str, base_url: str, key: str) -> Endpoint | None:
+    return asyncio.run(listed(use, base_url, key))
+
+
+def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None) -> str:
+    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has.
+
+    Raises:
+        ConfigurationError: it has no such one, or none at all, or does not answer.
+    """
+    if endpoint is None:
+        if named is not None:
+            return named  # it may be started later; the test call tells
+        raise ConfigurationError(f"nothing lists its models at {base_url}/models: {_start(use)}, or say --model", code="no_endpoint")
+    if not endpoint.models and named is None:
+        pull = "; run: ollama pull MODEL" if use == "ollama" else ""
+        raise ConfigurationError(f"{endpoint.title} at {base_url} has no model{pull}", code="no_model_there")
+    if named is not None and endpoint.models and named not in endpoint.models:
+        has = ", ".join(endpoint.models[:20])
+        message = f"{endpoint.title} at {base_url} has no {named[:100]}; it has {has}{did_you_mean(named, endpoint.models)}"
+        raise ConfigurationError(message, code="unknown_model")
+    return named or (endpoint.talkers or endpoint.models)[0]
+
+
+def _start(use: str) -> str:
+    starts = {
+        "ollama": "start it (ollama serve)",
+        "llamacpp": "start it (llama-server -m FILE)",
+        "lmstudio": "start its server (lms server start)",
+    }
+    return starts.get(use, "start it")
+
+
+def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None) -> Setup:
+    provider = use if use in HOSTED else "openai"
+    window = None if endpoint is None else endpoint.context_tokens.get(model)
+    slow = PATIENCE_MS if use in USUAL else None
+    return Setup(provider=provider, model=model, base_url=base_url, context_tokens=window, timeout_ms=slow)
+
+
+def _asked(first: FirstRun, found: list[Endpoint]) -> Chosen:
+    """As ``told``, and whatever was not said is asked for."""
+    use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
+    if use in (LOCAL, OFFLINE):
+        return Chosen(use=use)
+    base_url = first.base_url or (asked_url(os.environ.get(OWN_URL, "")) if use == ENDPOINT else _url(use, found))
+    key_env, key_file, key = first.key_env, first.key_file, ""
+    if key_env is None and key_file is None and use not in USUAL:
+        key_env, key = asked_key(use, HOSTED[use][1] if use in HOSTED else _own_key())
+    endpoint = next((one for one in found if one.base_url == base_url), None)
+    if endpoint is None and base_url:
+        endpoint = _looked(use, base_url, key or os.environ.get(key_env or "", ""))
+    if use in USUAL and endpoint is None:
+        raise ConfigurationError(f"nothing answers at {base_url}: {_start(use)}, then: ordain init", code="no_endpoint")
+    model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
+    if endpoint is not None:
+        model = _model(use, base_url or "", model, endpoint)
+    return Chosen(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=key_file), key=key)
+
+
+def _offers(found: list[Endpoint]) -> dict[str, str]:
+    """What can be chosen, and what people are told of it."""
+    here = {one.use: f"{one.title} on this machine, {one.base_url}: {_some(one)}" for one in found}
+    hosted = {use: f"{title}{', the key of ' + variable if os.environ.get(variable) else ''}" for use, (title, variable) in HOSTED.items()}
+    more = {
+        ENDPOINT: "another endpoint that speaks like OpenAI, by its address" + (f" ({OWN_URL} is set)" if os.environ.get(OWN_URL) else ""),
+        LOCAL: "a small model in this process's care (98 MB are fetched): talks, and is wrong about most things",
+        OFFLINE: "no model: rules, which quote and calculate, and say so",
+    }
+    return {**here, **hosted, **more}
+
+
+def _some(endpoint: Endpoint) -> str:
+    names = endpoint.talkers
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "it has no model yet"
+
+
+# --- writing -------------------------------------------------------------------------------------------------------------------------------
+
+
+def _written(home: Path, chosen: Chosen, *, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
+    """The settings with the profile behind every lane, the price that it was given, and the files; all as it was where that fails."""
+    if chosen.use == LOCAL:
+        if not has_extra():
+            raise ConfigurationError("the local model needs llama.cpp; run: pip install 'ordain[local]'", code="extra_missing")
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fetch_model(home, quiet=quiet)
+    key_file = _put_key(home, chosen)
+    try:
+        fields, price = _fields(chosen, home, key_file)
+        profile = checked_profile(chosen.name, fields, home)
+        with changing(home) as files:
+            if defined(home) == UNSET:
+                files.change(files.config, lambda document: drop_profile(document, OFFLINE))
+            write_profile(files, chosen.name, fields, price)
+            _put_before_all(files, chosen.name)
+    except BaseException:  # whatever it was, an interrupt too: no key lies about that no profile refers to
+        if key_file is not None:
+            key_file.unlink(missing_ok=True)
+        raise
+    if profile.key_file is not None:
+        check_private(home / Path(profile.key_file).expanduser())
+    return load_settings(home=home), price, files
+
+
+def _fields(chosen: Chosen, home: Path, key_file: Path | None) -> tuple[Mapping[str, object], ListPrice | None]:
+    if chosen.use == LOCAL:
+        return FIELDS, None
+    if chosen.use == OFFLINE:
+        return NO_MODEL, None
+    setup = chosen.setup if key_file is None else chosen.setup.with_changes(key_file=str(key_file.relative_to(home)), key_env=None)
+    return profile_fields(placed(setup, home))
+
+
+def _put_key(home: Path, chosen: Chosen) -> Path | None:
+    """A typed key in a file of its own that its owner alone can read; it stands nowhere else."""
+    if not chosen.key:
+        return None
+    folder = home / "keys"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = folder / chosen.name
+    partial = folder / f".{chosen.name}.{os.getpid()}"
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
+        opened.write(f"{chosen.key}\n")
+    partial.replace(file)
+    return file
+
+
+def _put_before_all(files: SettingsFiles, name: str) -> None:
+    """The profile alone behind every lane. Where the policy names none and nothing else would take them, that is so by itself."""
+    wanted = {str(lane): [name] for lane in Lane}
+    alone = not written_lanes(files) and all(names == [name] for names in load_settings(home=files.home).policy.lanes.profiles.values())
+    if not alone:
+        files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
+
+
+def _tell(settings: Settings, chosen: Chosen, files: SettingsFiles, price: ListPrice | None) -> None:
+    if chosen.use == OFFLINE:
+        show(f"no model, in {files.config}: rules answer, and say so. When there is one: ordain init --replace")
+    else:
+        tell(settings, chosen.name, files, price)
+    over = {str(lane): names[0] for lane, names in settings.policy.lanes.profiles.items() if names and names[0] != chosen.name}
+    if over:
+        show(f"the environment puts others first for as long as it says so: {', '.join(f'{lane}: {name}' for lane, name in over.items())}")

@@ -1,0 +1,65 @@
+"""Providers' own endpoints, and what holds of a profile that no file holds: which model it names, what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+from ordain.contracts.profiles import ModelProfile
+from ordain.errors import ConfigurationError
+
+PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
+"""The sources' own default (PLN-40); no provider has it, servers of one's own mostly take any name."""
+OPENAI_HOST = "api.openai.com"
+OPENAI_URL = f"https://{OPENAI_HOST}/v1"
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""This machine's own, which no proxy can reach."""
+HOSTED = frozenset({"anthropic", "gemini"})
+"""Providers whose models nobody else has."""
+_PRICED = frozenset({"usd_micros_per_1k_input", "usd_micros_per_1k_output"})
+
+
+def endpoint_of(profile: ModelProfile | None) -> str:
+    """Where an ``openai`` profile asks, in one spelling; without a profile or URL that is OpenAI itself."""
+    url = OPENAI_URL if profile is None or not profile.base_url else profile.base_url
+    base = url.strip().rstrip("/")
+    return base if "/" in base.partition("://")[2] else f"{base}/v1"
+
+
+def at_list_price(profile: ModelProfile) -> ModelProfile:
+    """A profile that the environment makes, at the price and with the window that a written one is given when it is set up.
+
+    A price that was written for another model does not hold for this one.
+    """
+    if profile.provider not in HOSTED and _host(profile) in LOOPBACK and not _PRICED & profile.model_fields_set:
+        return profile  # no list knows it, and reading one takes a fifth of a second
+    from ordain.models.prices import priced  # lazy: see above
+
+    return priced(profile)
+
+
+def is_named(profile: ModelProfile) -> bool:
+    """Whether anybody named its model: no provider has the one that servers of one's own are asked for."""
+    own = profile.provider in HOSTED or (profile.provider == "openai" and _host(profile) == OPENAI_HOST)
+    return not own or profile.model != PLANNER_MODEL
+
+
+def check_named(profiles: Mapping[str, ModelProfile], used: Iterable[str]) -> None:
+    """Whether each of these models was named: a key alone names none.
+
+    Raises:
+        ConfigurationError: one was not (``model_missing``); the message says what to do.
+    """
+    for name in used:
+        profile = profiles[name]
+        if not is_named(profile):
+            asked = OPENAI_HOST if profile.provider == "openai" else profile.provider
+            message = f"{asked} is to be asked (profile {name}), and no model is named: set PLANNER_MODEL to one of its models, or run: ordain init"
+            raise ConfigurationError(message, code="model_missing")
+
+
+def _host(profile: ModelProfile) -> str:
+    try:
+        return urlsplit(endpoint_of(profile)).hostname or ""
+    except ValueError:
+        return ""

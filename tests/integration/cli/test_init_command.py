@@ -1,0 +1,215 @@
+"""`ordain init`: from an empty folder to a conversation, on a terminal and without one."""
+
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordain.cli import first_run, main
+from ordain.cli.options import FirstRun
+from ordain.errors import ConfigurationError
+from ordain.models.discovery import Endpoint
+from ordain.settings import load_settings
+from tests.e2e.model_endpoint import ModelEndpoint
+from tests.integration.cli.terminal import Terminal
+
+WORD = {"word": "kestrel-4417"}
+KEY = "sk-ABCdef0123456789abcdefghij"
+VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "PLANNER_MODEL")
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEndpoint]:
+    """An Ollama of this machine, where its own variable says; nothing else is set."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    with ModelEndpoint() as found:
+        found.models = [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}, {"id": "llama3.2"}]
+        monkeypatch.setenv("OLLAMA_HOST", found.url.removesuffix("/v1"))
+        yield found
+
+
+class Told:
+    """What commands over one folder printed."""
+
+    def __init__(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.home, self._capsys = home, capsys
+        self.out = self.err = ""
+
+    def run(self, *words: str) -> int:
+        code = main(["init", *words, "--data-dir", str(self.home)])
+        self.out, self.err = self._capsys.readouterr()
+        return code
+
+    def json(self, *words: str) -> Any:
+        assert self.run(*words, "--json") == 0, self.err
+        return json.loads(self.out)
+
+    def refused(self, *words: str) -> str:
+        """The code of the error; no file may have come or gone."""
+        before = {path: path.read_bytes() for path in self.home.rglob("*.toml")}
+        assert self.run(*words, "--json") in (1, 2)
+        assert {path: path.read_bytes() for path in self.home.rglob("*.toml")} == before
+        return json.loads(self.err)["error"]["code"]
+
+
+@pytest.fixture
+def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    return Told(tmp_path / "home", capsys)
+
+
+def first_profiles(home: Path) -> dict[str, list[str]]:
+    return {str(lane): names for lane, names in load_settings({}, home).policy.lanes.profiles.items()}
+
+
+def test_what_runs_on_this_machine_is_taken(told: Told, ollama: ModelEndpoint) -> None:
+    """`--yes`: the first model that talks of the first server found, behind every lane, without a policy of its own; asked once."""
+    ollama.answers = [WORD]
+    said = told.json("--yes")
+    assert (said["use"], said["found"]["ollama"]) == ("ollama", ["nomic-embed-text", "qwen3:8b", "llama3.2"])
+    assert said["verdict"]["ok"] is True
+    written = tomllib.loads((told.home / "ordain.toml").read_text())["models"]
+    assert written == {"ollama": {"provider": "openai", "model": "qwen3:8b", "base_url": ollama.url, "timeout_ms": 120_000}}
+    assert first_profiles(told.home) == {lane: ["ollama"] for lane in ("local", "worker", "brain")}
+    assert not (told.home / "policy.toml").exists()
+
+
+def test_it_ends_in_a_conversation(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--chat` goes on into `ordain chat`, here with what is piped in."""
+    ollama.answers = [WORD, "Hello from the model."]
+    reading, writing = os.pipe()
+    os.write(writing, b"Hello\n")
+    os.close(writing)
+    with os.fdopen(reading) as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        assert told.run("--use", "ollama", "--model", "llama3.2", "--chat") == 0, told.err
+    assert "> Hello from the model." in told.out
+    assert ollama.asked[-1]["model"] == "llama3.2"
+
+
+def test_nothing_is_chosen_unasked(told: Told, ollama: ModelEndpoint) -> None:
+    """Without a terminal, `--use` or `--yes` it says what there is, and changes nothing."""
+    assert told.refused() == "missing_option"
+    assert "--yes, which here means --use ollama" in json.loads(told.err)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("--use", "olama"), "unknown_use", "did you mean ollama?"),
+        (("--use", "ollama", "--model", "quen3:8b"), "unknown_model", "did you mean qwen3:8b?"),
+        (("--use", "openai"), "model_missing", "--model"),
+        (("--use", "endpoint"), "missing_option", "--base-url"),
+        (("--use", "anthropic", "--model", "claude-sonnet-4-5", "--key-env", KEY), "key_not_stored", "never a key"),
+        (("--use", "endpoint", "--base-url", "http://127.0.0.1:1/v1"), "no_endpoint", "--model"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_said(told: Told, ollama: ModelEndpoint, words: tuple[str, ...], code: str, says: str) -> None:
+    """Each with a code and what to do; nothing was written, and no key repeated."""
+    assert told.refused(*words) == code
+    assert says in told.err
+    assert KEY not in told.err
+    assert not (told.home / "ordain.toml").exists()
+
+
+def test_a_server_without_a_model_says_how_to_get_one(ollama: ModelEndpoint) -> None:
+    """Ollama runs, and nobody has pulled a model."""
+    found = Endpoint(use="ollama", title="Ollama", base_url=ollama.url, models=(), context_tokens={})
+    with pytest.raises(ConfigurationError, match="ollama pull MODEL"):
+        first_run.told(FirstRun(use="ollama"), [found])
+
+
+def test_what_is_set_up_stays(told: Told, ollama: ModelEndpoint) -> None:
+    """A second `init` refuses; `--replace` puts its choice behind every lane and leaves the other profile where it stands."""
+    assert told.run("--yes", "--no-test") == 0
+    assert told.refused("--use", "offline") == "already_set_up"
+    assert told.run("--use", "offline", "--replace") == 0, told.err
+    assert first_profiles(told.home) == {lane: ["offline"] for lane in ("local", "worker", "brain")}
+    assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"ollama", "offline"}
+
+
+def test_no_model_is_not_set_up(told: Told, ollama: ModelEndpoint) -> None:
+    """Whoever chose none so far chooses again without `--replace`, and nothing of that choice stays."""
+    assert told.run("--use", "offline") == 0, told.err
+    assert told.run("--use", "ollama", "--no-test") == 0, told.err
+    assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"ollama"}
+    assert not (told.home / "policy.toml").exists()
+
+
+def test_the_key_is_only_referred_to(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider's key by variable or file; a key that stands in the environment for another endpoint goes to nobody else."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    ollama.answers = [WORD]
+    assert told.run("--use", "ollama") == 0, told.err
+    assert ollama.keys == [""]
+    assert told.run("--use", "openai", "--model", "gpt-5-mini", "--no-test", "--replace") == 0, told.err
+    text = (told.home / "ordain.toml").read_text()
+    profile = tomllib.loads(text)["models"]["openai"]
+    assert (profile["key_env"], profile["usd_micros_per_1k_input"] > 0) == ("OPENAI_API_KEY", True)
+    assert KEY not in text
+
+
+def test_a_model_that_does_not_answer_is_told(told: Told, ollama: ModelEndpoint) -> None:
+    """What was chosen is written, exit code 1, and what to do stands below the verdict."""
+    assert told.run("--use", "endpoint", "--base-url", "http://127.0.0.1:1/v1", "--model", "m") == 1
+    assert "✗ endpoint (openai: m): connection" in told.out
+    assert "→ is it running?" in told.out
+    assert (told.home / "ordain.toml").exists()
+
+
+def test_what_is_chosen_wins_over_the_environment(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`OPENAI_BASE_URL` makes a profile of its own; what init was told is behind the lanes all the same, by a policy that names it."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert told.run("--use", "ollama", "--no-test") == 0, told.err
+    lanes = load_settings({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, told.home).policy.lanes.profiles
+    assert set(map(tuple, lanes.values())) == {("ollama",)}
+
+
+def test_on_a_terminal_it_asks(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """What is found stands first; Enter takes what is usual; it ends in a conversation."""
+    ollama.answers = [WORD, "Good morning."]
+    terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        for question, answer in (("number or name [ollama]", ""), ("model [qwen3:8b]", ""), ("talk to it now?", "")):
+            terminal.until(question)
+            terminal.type(answer)
+        terminal.until("/help")
+        terminal.type("Hello")
+        terminal.until("Good morning.")
+        terminal.type("/quit")
+        assert terminal.end() == 0, terminal.screen.text
+        assert "1  ollama: Ollama on this machine" in terminal.screen.text
+    finally:
+        terminal.close()
+
+
+def test_a_typed_key_stands_in_a_file_alone(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """It is not shown; the file is its owner's only, and the profile refers to it; the endpoint is sent it."""
+    home = tmp_path / "home"
+    ollama.answers = [WORD]
+    terminal = Terminal(("init", "--data-dir", str(home)), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        asked = [
+            ("number or name", "endpoint"),
+            ("base URL", ollama.url),
+            ("key of endpoint", KEY),
+            ("model [", "llama3.2"),
+            ("talk to", "no"),
+        ]
+        for question, answer in asked:
+            terminal.until(question)
+            terminal.type(answer)
+        assert terminal.end() == 0, terminal.screen.text
+        assert KEY not in terminal.screen.text
+    finally:
+        terminal.close()
+    file = home / "keys" / "endpoint"
+    assert file.read_text() == f"{KEY}\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert KEY not in (home / "ordain.toml").read_text()
+    assert ollama.keys == [f"Bearer {KEY}"]

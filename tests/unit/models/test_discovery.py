@@ -1,0 +1,147 @@
+"""Which model servers run here: what counts as one, and that nothing beyond loopback is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from ordain.models.discovery import ANSWER_BYTES, Endpoint, listed, on_this_machine, usual_places
+from ordain.models.hosted import LOOPBACK
+
+
+class Server(ThreadingHTTPServer):
+    """Answers every GET with the same bytes, and keeps what it was sent."""
+
+    daemon_threads = True
+    status, body, rest_s = 200, b"", 0.0
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str | None]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.asked.append((self.path, self.headers.get("authorization")))
+                time.sleep(server.rest_s)
+                self.send_response(server.status)
+                self.send_header("location", "http://127.0.0.1:1/")
+                self.send_header("content-length", str(len(server.body)))
+                self.end_headers()
+                self.wfile.write(server.body)
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Whoever looked has had enough."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def look(server: Server, key: str = "", limit_s: float = 5.0) -> Endpoint | None:
+    return asyncio.run(listed("vllm", server.url, key, limit_s))
+
+
+def test_models_are_listed_in_order(server: Server) -> None:
+    """Each once, with the window where the server says one; a model that only embeds holds no conversation."""
+    rows: list[Any] = [
+        {"id": "b", "max_model_len": 8192},
+        {"id": "nomic-embed-text"},
+        {"id": "a", "max_model_len": True},
+        {"id": "b"},
+        7,
+        {"id": 3},
+    ]
+    server.body = json.dumps({"object": "list", "data": rows}).encode()
+    found = look(server)
+    assert found is not None
+    assert (found.title, found.models, found.talkers) == ("vLLM", ("b", "nomic-embed-text", "a"), ("b", "a"))
+    assert found.context_tokens == {"b": 8192}
+    assert server.asked == [("/v1/models", None)]
+
+
+def test_a_key_goes_only_where_it_was_given(server: Server) -> None:
+    """Whoever names a key has it sent; a look around sends none."""
+    server.body = b'{"data": [{"id": "m"}]}'
+    assert look(server, "secret-key") is not None
+    assert asyncio.run(on_this_machine({"ollama": server.url})) != []
+    assert [key for _, key in server.asked] == ["Bearer secret-key", None]
+
+
+def test_a_server_without_a_model_is_one(server: Server) -> None:
+    """An empty list is a server that has none yet."""
+    server.body = b'{"object": "list", "data": []}'
+    found = look(server)
+    assert found is not None
+    assert found.models == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>Tomcat</html>"),
+        (200, b'{"models": []}'),
+        (200, b'["a"]'),
+        (200, b'{"data": {"id": "a"}}'),
+        (200, b'{"data": [{"name": "a"}]}'),
+        (200, b'{"data": [{"id": "a\\u001b[2J"}]}'),
+        (200, b'{"data": [{"id": "ordain", "owned_by": "ordain"}]}'),
+        (200, b"[" * 100_000),
+        (200, b'{"data": [{"id": "' + b"a" * ANSWER_BYTES + b'"}]}'),
+        (302, b'{"data": [{"id": "a"}]}'),
+        (401, b'{"data": [{"id": "a"}]}'),
+    ],
+)
+def test_what_is_no_list_of_models_is_no_endpoint(server: Server, status: int, body: bytes) -> None:
+    """A page, another shape, a name with controls, an Ordain, an answer without end, a redirect, a refusal."""
+    server.status, server.body = status, body
+    assert look(server) is None
+
+
+def test_who_does_not_answer_in_time_is_no_endpoint(server: Server) -> None:
+    """A server that keeps silent, and a port where nobody listens."""
+    server.body, server.rest_s = b'{"data": [{"id": "a"}]}', 3.0
+    assert look(server, limit_s=0.2) is None
+    assert asyncio.run(listed("ollama", "http://127.0.0.1:1/v1")) is None
+    assert asyncio.run(listed("ollama", "http://[::1/v1")) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("", "http://127.0.0.1:11434/v1"),
+        ("127.0.0.1:4242", "http://127.0.0.1:4242/v1"),
+        ("http://localhost:4242", "http://localhost:4242/v1"),
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0:4242", "http://127.0.0.1:4242/v1"),
+        ("[::1]:4242", "http://[::1]:4242/v1"),
+        ("gpu.example:11434", "http://127.0.0.1:11434/v1"),
+        ("https://ollama.example", "http://127.0.0.1:11434/v1"),
+        ("127.0.0.1:many", "http://127.0.0.1:11434/v1"),
+    ],
+)
+def test_only_loopback_is_looked_at(said: str, asked: str) -> None:
+    """Ollama's own variable moves where it is looked for, on this machine alone."""
+    places = usual_places({"OLLAMA_HOST": said})
+    assert places["ollama"] == asked
+    assert all(urlsplit(url).hostname in LOOPBACK for url in places.values())

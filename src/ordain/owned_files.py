@@ -67,7 +67,8 @@ def read_owned(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"cannot read {file}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise ConfigurationError(f"cannot read {file}: {why}") from error
 
 
 def _parts(file: Path) -> list[str]:

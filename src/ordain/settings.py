@@ -137,6 +137,10 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     _check_root(home, given.verbs.files_root)
     policy_file = home / "policy.toml"
     named = None if given.policy is None else (home / given.policy)
+    if named is not None and not named.exists():
+        raise ConfigurationError(
+            f"{config}: policy names {named}, which is not there: put it there, or take the line out", code="no_policy_file"
+        )
     policy = read_policy(named or (policy_file if policy_file.is_file() else None))
     profiles = _profiles(env, given)
     lanes = policy.lanes
@@ -150,7 +154,10 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     for lane, names in lanes.profiles.items():
         if missing := [name for name in names if name not in profiles]:
             known = ", ".join(sorted(profiles))
-            raise ConfigurationError(f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}")
+            message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}"
+            raise ConfigurationError(
+                f"{message}; set it up: ordain models add {missing[0]}, or: ordain init --replace", code="unknown_profile"
+            )
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     keys = (home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None)
     elsewhere = (
@@ -178,7 +185,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         verb_secrets={name: _secret(env, f"verbs.secrets.{name}", source, home) for name, source in given.verbs.secrets.items()},
         mail=given.mail,
         embedder=given.embedder,
-        embedder_key="" if given.embedder is None else _own_key(env, given.embedder, home),
+        embedder_key="" if given.embedder is None else _own_key(env, "embedder", given.embedder, home),
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
 
@@ -228,7 +235,7 @@ def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home:
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
+    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, f"models.{name}", profile, home))}
     if not (key := _key(env)):
         return own
     openai = {name: endpoint_of(profile) for name, profile in profiles.items() if profile.provider == "openai"}
@@ -236,12 +243,23 @@ def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home:
     return {name: key for name, endpoint in openai.items() if endpoint == its} | own
 
 
-def _own_key(env: Mapping[str, str], profile: ModelProfile | EmbedderProfile, home: Path) -> str:
-    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so."""
+def _own_key(env: Mapping[str, str], place: str, profile: ModelProfile | EmbedderProfile, home: Path) -> str:
+    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so.
+
+    Raises:
+        ConfigurationError: its file is not there, or cannot be read.
+    """
     if profile.key_file is not None:
-        return read_owned(home / Path(profile.key_file).expanduser()).strip()
-    name = profile.key_env or (DEFAULT_KEY_ENV.get(profile.provider, "") if isinstance(profile, ModelProfile) else "")
-    return env.get(name, "").strip() if name else ""
+        file = home / Path(profile.key_file).expanduser()
+        if not file.exists():
+            message = f"{place}: cannot read {file}, where its key should be: put the key there"
+            away = (
+                f", or take the profile away: ordain models remove {place.partition('.')[2]}" if isinstance(profile, ModelProfile) else ""
+            )
+            raise ConfigurationError(message + away, code="key_missing")
+        return read_owned(file).strip()
+    variable = profile.key_env or (DEFAULT_KEY_ENV.get(profile.provider, "") if isinstance(profile, ModelProfile) else "")
+    return env.get(variable, "").strip() if variable else ""
 
 
 def _secret(env: Mapping[str, str], place: str, source: SecretSource, home: Path) -> str:

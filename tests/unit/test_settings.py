@@ -362,3 +362,35 @@ def test_a_model_is_asked_about_messages_where_lane_local_has_a_real_one(tmp_pat
         (tmp_path / "policy.toml").write_text(f'{script}[attach]\nask = "{ask}"\n', encoding="utf-8")
         assert load(tmp_path).policy.attach.lane is lane
     assert load(tmp_path, DEFAULT_TOML).policy.attach.ask is Lane.LOCAL
+
+
+KEYED = '[models.default]\nprovider = "openai"\nmodel = "m"\nkey_file = "keys/openai"\n'
+LANES = 'version = 1\n[lanes.profiles]\nlocal = ["gone"]\nworker = ["gone"]\nbrain = ["gone"]\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "says"),
+    [
+        ({"ordain.toml": KEYED}, "key_missing", "models.default: cannot read HOME/keys/openai, where its key should be: put the key there"),
+        ({"ordain.toml": KEYED}, "key_missing", "ordain models remove default"),
+        ({"ordain.toml": 'policy = "mine.toml"\n'}, "no_policy_file", "HOME/ordain.toml: policy names HOME/mine.toml, which is not there"),
+        (
+            {"policy.toml": LANES},
+            "unknown_profile",
+            "lane local names unknown model profiles: gone; known: default; set it up: ordain models add gone",
+        ),
+        ({"policy.toml": ""}, "configuration", "HOME/policy.toml: version"),
+        ({"ordain.toml/kept": ""}, "configuration", "cannot read HOME/ordain.toml: Is a directory"),
+        ({"ordain.toml": "\udcff"}, "configuration", "cannot read HOME/ordain.toml: it is no UTF-8 text"),
+    ],
+)
+def test_a_folder_that_is_set_up_by_half_says_what_is_missing(files: dict[str, str], code: str, says: str, tmp_path: Path) -> None:
+    """A key, a policy or a profile that is named and not there, a file that is none: which it is, and what to do where that is not plain."""
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings({}, tmp_path)
+    assert refused.value.code == code
+    assert says.replace("HOME", str(tmp_path)) in refused.value.message
+    assert "Errno" not in refused.value.message

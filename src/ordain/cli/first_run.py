@@ -55,7 +55,7 @@ OWN_URL = "OPENAI_BASE_URL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class FirstChoice:
     """What is to answer: its profile's name and fields; ``key`` is one that was typed, and goes into a file."""
 
     use: str
@@ -128,7 +128,7 @@ def _there(home: Path) -> list[str]:
 # --- choosing ------------------------------------------------------------------------------------------------------------------------------
 
 
-def told(first: FirstRun, found: list[Endpoint]) -> Chosen:
+def told(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
     """By what the command line says and, with ``--yes``, by what is here; nobody is asked."""
     use = first.use or (ENDPOINT if first.base_url else None)
     if use is None:
@@ -138,7 +138,7 @@ def told(first: FirstRun, found: list[Endpoint]) -> Chosen:
                 f"say what to use: --use {'|'.join(USES)}; or --yes, which here means --use {use}", code="missing_option"
             )
     if use in (LOCAL, OFFLINE):
-        return Chosen(use=use)
+        return FirstChoice(use=use)
     base_url = first.base_url or _url(use, found)
     if use == ENDPOINT and not base_url:
         raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
@@ -149,7 +149,7 @@ def told(first: FirstRun, found: list[Endpoint]) -> Chosen:
         model = _model(use, base_url or "", model, endpoint or _looked(use, base_url or "", os.environ.get(key_env or "", "")))
     elif model is None:
         raise ConfigurationError(f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it", code="model_missing")
-    return Chosen(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
+    return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
 
 
 def _best(found: list[Endpoint]) -> str:
@@ -212,11 +212,11 @@ def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None
     return Setup(provider=provider, model=model, base_url=base_url, context_tokens=window, timeout_ms=slow)
 
 
-def _asked(first: FirstRun, found: list[Endpoint]) -> Chosen:
+def _asked(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
     """As ``told``, and whatever was not said is asked for."""
     use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
     if use in (LOCAL, OFFLINE):
-        return Chosen(use=use)
+        return FirstChoice(use=use)
     base_url = first.base_url or (asked_url(os.environ.get(OWN_URL, "")) if use == ENDPOINT else _url(use, found))
     key_env, key_file, key = first.key_env, first.key_file, ""
     if key_env is None and key_file is None and use not in USUAL:
@@ -229,7 +229,7 @@ def _asked(first: FirstRun, found: list[Endpoint]) -> Chosen:
     model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
     if endpoint is not None:
         model = _model(use, base_url or "", model, endpoint)
-    return Chosen(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=key_file), key=key)
+    return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=key_file), key=key)
 
 
 def _offers(found: list[Endpoint]) -> dict[str, str]:
@@ -252,7 +252,7 @@ def _some(endpoint: Endpoint) -> str:
 # --- writing -------------------------------------------------------------------------------------------------------------------------------
 
 
-def _written(home: Path, chosen: Chosen, *, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
+def _written(home: Path, chosen: FirstChoice, *, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
     """The settings with the profile behind every lane, the price that it was given, and the files; all as it was where that fails."""
     if chosen.use == LOCAL:
         if not has_extra():
@@ -277,7 +277,7 @@ def _written(home: Path, chosen: Chosen, *, quiet: bool) -> tuple[Settings, List
     return load_settings(home=home), price, files
 
 
-def _fields(chosen: Chosen, home: Path, key_file: Path | None) -> tuple[Mapping[str, object], ListPrice | None]:
+def _fields(chosen: FirstChoice, home: Path, key_file: Path | None) -> tuple[Mapping[str, object], ListPrice | None]:
     if chosen.use == LOCAL:
         return FIELDS, None
     if chosen.use == OFFLINE:
@@ -286,7 +286,7 @@ def _fields(chosen: Chosen, home: Path, key_file: Path | None) -> tuple[Mapping[
     return profile_fields(placed(setup, home))
 
 
-def _put_key(home: Path, chosen: Chosen) -> Path | None:
+def _put_key(home: Path, chosen: FirstChoice) -> Path | None:
     """A typed key in a file of its own that its owner alone can read; it stands nowhere else."""
     if not chosen.key:
         return None
@@ -308,7 +308,7 @@ def _put_before_all(files: SettingsFiles, name: str) -> None:
         files.change(files.policy, lambda document: put_lanes(document, wanted), otherwise=shipped_policy())
 
 
-def _tell(settings: Settings, chosen: Chosen, files: SettingsFiles, price: ListPrice | None) -> None:
+def _tell(settings: Settings, chosen: FirstChoice, files: SettingsFiles, price: ListPrice | None) -> None:
     if chosen.use == OFFLINE:
         show(f"no model, in {files.config}: rules answer, and say so. When there is one: ordain init --replace")
     else:

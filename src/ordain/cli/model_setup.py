@@ -92,10 +92,10 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
         Conflict: a lane names it.
     """
     home = home_of(data_dir)
-    settings = load_settings(home=home)
     with changing(home) as files:
         if name not in defined(home):
-            where = "it comes from elsewhere: see ordain models list" if name in settings.profiles else "see ordain models list"
+            known = load_settings(home=home).profiles  # what can be removed is removed although its file of a key is gone
+            where = "it comes from elsewhere: see ordain models list" if name in known else "see ordain models list"
             raise NotFound(
                 f"there is no profile {name[:100]} in {files.config}; {where}{did_you_mean(name, defined(home))}", code="unknown_profile"
             )

@@ -133,6 +133,15 @@ def test_what_is_set_up_stays(told: Told, ollama: ModelEndpoint) -> None:
     assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"ollama", "offline"}
 
 
+def test_a_profile_whose_key_is_gone_can_be_taken_away(told: Told, ollama: ModelEndpoint) -> None:
+    """What stops every other command does not stop the one that mends it."""
+    told.home.mkdir()
+    (told.home / "ordain.toml").write_text('[models.one]\nprovider = "openai"\nmodel = "m"\nkey_file = "keys/one"\n', encoding="utf-8")
+    assert main(["chat", "Hello", "--data-dir", str(told.home)]) == 2
+    assert main(["models", "remove", "one", "--data-dir", str(told.home)]) == 0
+    assert told.run("--use", "ollama", "--no-test") == 0, told.err
+
+
 def test_no_model_is_not_set_up(told: Told, ollama: ModelEndpoint) -> None:
     """Whoever chose none so far chooses again without `--replace`, and nothing of that choice stays."""
     assert told.run("--use", "offline") == 0, told.err

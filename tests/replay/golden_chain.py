@@ -1,4 +1,4 @@
-"""How the golden conversation of turn 7, supervisor 6 and agent chain 1 is made: every way into a chain, and every word of a council.
+"""How the golden conversation of turn 7, supervisor 7 and agent chain 1 is made (that of supervisor 6 is kept beside): every way into a chain, and every word of a council.
 
 ``python -m tests.replay.golden_chain FILE`` plays it and writes it; done once, never again for a flow version that exists.
 """

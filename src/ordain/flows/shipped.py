@@ -17,7 +17,15 @@ from ordain.flows.roster.kind import ROSTER, ROSTER_1
 from ordain.flows.seat.kind import SEAT, SEAT_1
 from ordain.flows.status.kind import STATUS, STATUS_1
 from ordain.flows.subgoal.kind import SUBGOAL
-from ordain.flows.supervisor.kind import SUPERVISOR, SUPERVISOR_1, SUPERVISOR_2, SUPERVISOR_3, SUPERVISOR_4, SUPERVISOR_5
+from ordain.flows.supervisor.kind import (
+    SUPERVISOR,
+    SUPERVISOR_1,
+    SUPERVISOR_2,
+    SUPERVISOR_3,
+    SUPERVISOR_4,
+    SUPERVISOR_5,
+    SUPERVISOR_6,
+)
 from ordain.flows.synthesis.kind import SYNTHESIS
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3, TRIAGE_4, TRIAGE_5
 from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3, TURN_4, TURN_5, TURN_6
@@ -30,7 +38,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(TURN, WORKFLOW_RUN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
     *(AGENT_CHAIN, HANDOFF_RUN, ROSTER, SYNTHESIS, COUNCIL_KIND, SEAT, SUBGOAL),
     *(PLANNER_3, PLANNER_2, PLANNER_1, VERB_PLAN_1, VERB_2, VERB_1, QUESTION_3, QUESTION_2, QUESTION_1, SEAT_1, ROSTER_1),
-    *(SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
+    *(SUPERVISOR_6, SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
     *(TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),
 )
 

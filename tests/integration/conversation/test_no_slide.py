@@ -141,7 +141,7 @@ LONGER = {"thought": "longer", "finish": True, "action": None, "final_answer": {
     ],
 )
 async def test_a_councils_word_is_a_directive(script: ModelScript, ok: bool, code: str) -> None:
-    """Each of its words leads where the table says, and text alone nowhere: what is no verdict fails the turn typed.
+    """Each of its words leads where the table says, and text alone nowhere: what is no verdict fails the turn typed. What is left open at the last round is shown as that.
 
     EXE-08 "Council: `verdict.action` is consumed as an executable directive; `final_text` alone is never the sole signal."
     EXE-15 "**D council bridge**: `CouncilResult.verdict.action` → Exec enum `accept_text|revise|delegate_chain|new_round`; branch transitions enforced."
@@ -151,7 +151,9 @@ async def test_a_councils_word_is_a_directive(script: ModelScript, ok: bool, cod
     assert answer.reply is not None
     assert answer.reply.ok is ok
     assert (result.get("error") or {"code": ""})["code"] == code
-    assert ok == (("Yes, on Sundays." in answer.reply.narrative) or ("After longer work: yes." in answer.reply.narrative))
+    final, *attached = answer.reply.narrative.split("Proposed, and not final: ")
+    assert ok == (("Yes, on Sundays." in final) or ("After longer work: yes." in final))
+    assert attached == (['"Yes, on Sundays." (council_unresolved).'] if code == "council_unresolved" else [])
 
 
 @pytest.mark.parametrize("mode", ["agent", "council"])

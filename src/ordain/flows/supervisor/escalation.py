@@ -17,15 +17,24 @@ from ordain.flows.deliberation.deliberate import deliberate
 from ordain.flows.steps.chain import ChainAsked, enter_chain, left_open, steps_told
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.flows.supervisor.request import arguments_of
+from ordain.rules.council import UNRESOLVED
+from ordain.rules.header import quoted
+
+TENTATIVE_CHARS = 4000
+"""Most of such words, in characters."""
 
 
 class Escalation(Struct, frozen=True, kw_only=True):
-    """What an escalation is made of: the context with all the turn's verbs, the turn's call, where its loop stands, and its steps so far, to which it adds."""
+    """What an escalation is made of: the context with all the turn's verbs, the turn's call, where its loop stands, and its steps so far, to which it adds.
+
+    ``attaches``: what a council proposed last and did not accept is told with the failure, which versions before 7 did not.
+    """
 
     context: FlowContext
     call: VerbPlanInput
     progress: Progress
     done: list[StepResult]
+    attaches: bool = True
 
 
 class Escalated(Struct, frozen=True, kw_only=True):
@@ -57,7 +66,10 @@ async def escalate(escalation: Escalation, refs: tuple[int, ...], known: str = "
 
 
 async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
-    """Ask the council about the goal and what was done for it: its accepted text is the answer, or it hands over to a chain (EXE-15)."""
+    """Ask the council about the goal and what was done for it: its accepted text is the answer, or it hands over to a chain (EXE-15).
+
+    What is left open when no round is left goes with the failure, as words that are no answer (B-08).
+    """
     context, call = escalation.context, escalation.call
     text, told = arguments_of(call).text, steps_told(escalation.progress)
     prompt = "\n".join((text, "", "What was done for it:", *told)) if told else text
@@ -68,4 +80,6 @@ async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
         return Escalated(answer={"content": result.final_text, "structured": {"deliberation": msgspec.to_builtins(result.meta)}})
     if came.next is CouncilDirective.DELEGATE_CHAIN and result is not None:
         return await escalate(escalation, refs, left_open(result))
-    return Escalated(error=came.error, message=came.message)
+    proposed = result.tentative_text if result is not None and escalation.attaches else ""
+    attached = f" Proposed, and not final: {quoted(proposed, TENTATIVE_CHARS)}" if proposed and came.error == UNRESOLVED else ""
+    return Escalated(error=came.error, message=f"{came.message}{attached}")

@@ -45,6 +45,15 @@ INSTEAD = "Plain chat needs no plan; for an agent take a model that keeps to a s
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Work on what the user said until there is a validated answer, or say exactly why there is none."""
+    return await _run(context, call, attaches=True)
+
+
+async def run_supervisor_6(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 6, which says nothing of what a council proposed that came to no end."""
+    return await _run(context, call, attaches=False)
+
+
+async def _run(context: FlowContext, call: VerbPlanInput, *, attaches: bool) -> VerbPlanOutput:
     whole = context.told(turn_kind(call))
     context, progress, refused = begin(whole, request_of(call), STEP_PROMPT)
     if refused is not None:
@@ -52,7 +61,8 @@ async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanO
     progress.history = call.history or HistoryRef(session=context.session)
     progress.narrative = "final_answer.content" if call.narrate else ""
     done: list[StepResult] = []
-    supervised = _Supervised(context, progress, done, Escalation(context=whole, call=call, progress=progress, done=done))
+    escalation = Escalation(context=whole, call=call, progress=progress, done=done, attaches=attaches)
+    supervised = _Supervised(context, progress, done, escalation)
     try:
         return await supervised.council() if call.verb == ENTRY_OF[ExecMode.COUNCIL] else await supervised.run()
     except Interrupted:

@@ -23,7 +23,7 @@ from ordain.rules.plain_reply import QUOTE, cleaned
 HIDING = ("html_block", "reference", "html_inline", "image", "link", "autolink", "entity")
 """What of Markdown would show something else than what stands there, or nothing."""
 _PARSER = MarkdownIt().enable("strikethrough").disable(list(HIDING))
-Span = tuple[str, str]
+StyledPart = tuple[str, str]
 
 
 def markdown_lines(text: str, columns: int) -> list[ScreenLine]:
@@ -73,16 +73,16 @@ class _Legible(Markdown):
                     child.type = "hardbreak"
 
 
-def _span(segment: Segment) -> Span:
+def _span(segment: Segment) -> StyledPart:
     style = segment.style or Style.null()
     said = (("bold", style.bold), ("italic", style.italic), (DIM, style.dim), ("underline", style.underline), ("strike", style.strike))
     names = [name for name, on in said if on] + ([CYAN] if style.color is not None else [])
     return " ".join(names), segment.text
 
 
-def _fitted(spans: Iterable[Span], room: int) -> Iterator[list[Span]]:
+def _fitted(spans: Iterable[StyledPart], room: int) -> Iterator[list[StyledPart]]:
     """One line as those that there is room for: what a library takes for one column may take two."""
-    line, left = list[Span](), room
+    line, left = list[StyledPart](), room
     for style, text in spans:
         rest = text
         while width(rest) > left:
@@ -94,7 +94,7 @@ def _fitted(spans: Iterable[Span], room: int) -> Iterator[list[Span]]:
     yield line
 
 
-def _line(spans: list[Span]) -> ScreenLine:
+def _line(spans: list[StyledPart]) -> ScreenLine:
     text = "".join(part for _, part in spans)
     shown = text.rstrip()
     while spans and not spans[-1][1].strip():

@@ -189,6 +189,8 @@ class ChatScreen:
         return [fragment for at, part in enumerate(parts) for fragment in ([("", "\n")] if at else []) + part]
 
     def _broken(self, line: ScreenLine) -> StyleAndTextTuples:
+        if line.spans:
+            return [*self._styled(line, line.text), ("", "\n")]
         first, *rest = wrapped(line.text, self.columns, line.indent)
         text: StyleAndTextTuples = [*self._styled(line, first), ("", "\n")]
         for part in rest:
@@ -197,6 +199,8 @@ class ChatScreen:
 
     def _styled(self, line: ScreenLine, text: str) -> StyleAndTextTuples:
         """With the first sign in the mark's colour."""
+        if line.spans:
+            return [(self._style(style), part) for style, part in line.spans]
         lead, style = len(text) - len(text.lstrip()), self._style(line.style)
         if not line.mark or lead >= len(text):
             return [(style, text)]

@@ -12,8 +12,20 @@ from typing import ParamSpec
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.chat_screen import ChatScreen
 from ordain.cli.completions import SlashCompleter
-from ordain.cli.conversation_lines import EMPTY, WITHIN, answer_lines, event_lines, header_lines, live_lines, notice, thread_lines
+from ordain.cli.conversation_lines import (
+    EMPTY,
+    WITHIN,
+    Looks,
+    answer_lines,
+    event_lines,
+    header_lines,
+    live_lines,
+    notice,
+    thread_lines,
+    words,
+)
 from ordain.cli.exit_codes import OK
+from ordain.cli.markdown_lines import markdown_lines
 from ordain.cli.messenger import Addressed, Messenger, new_message_id
 from ordain.cli.output import people_read
 from ordain.cli.screen import BOLD, CYAN, ScreenLine
@@ -50,7 +62,7 @@ class TerminalChat:
 
     def __init__(self, messenger: Messenger, to: Addressed, *, colour: bool, whole: bool = False) -> None:
         """Into the session that ``to`` names, which need not exist yet; headers are ``whole``, or on one line where that says it."""
-        self._whole, self._header = whole, ""
+        self._whole, self._header, self._colour = whole, "", colour
         self._messenger, self._to, self._talk = messenger, to, Talk()
         self._approvals = ChatApprovals(messenger)
         self._screen = ChatScreen(self, SlashCompleter(self._names), colour=colour)
@@ -112,7 +124,11 @@ class TerminalChat:
         """See ``ChatFace``."""
         now, turns = time.monotonic(), self._talk.turns
         seconds = [int(now - self._since.setdefault(turn.run, now)) for turn in turns]
-        return live_lines(turns, seconds, self._frame, (columns, rows))
+        return live_lines(turns, seconds, self._frame, self._looks(columns), rows)
+
+    def _looks(self, columns: int) -> Looks:
+        """A model's words are Markdown, unless nobody wants to see how they look."""
+        return Looks(columns=columns, whole=self._whole, said=markdown_lines if self._colour else words)
 
     def label(self) -> str:
         """See ``ChatFace``."""
@@ -228,7 +244,7 @@ class TerminalChat:
             self._header = event.header
         if isinstance(event, DURABLE) and show:
             mine = event.message_id in self._mine
-            self._say(*event_lines(event, turn, self._screen.columns, mine=mine, several=several, whole=self._whole))
+            self._say(*event_lines(event, turn, self._looks(self._screen.columns), mine=mine, several=several))
         if isinstance(event, ApprovalEvent) and show:
             self._spawn(self._exact, event.approval)
         if isinstance(event, DURABLE):

@@ -5,7 +5,8 @@ All that a model, a tool or a user said is cleaned first, and below a header no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ordain.cli.columns import clipped
@@ -32,6 +33,10 @@ COLOURS = {MARKS["ok"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: YELLOW}
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 ABOUT_CHARS = 60
 TURNS_SHOWN = 4
+FAR, LINES_SHOWN = 3, 2
+"""Times as much as there is room for; of a text's lines, some of which make none."""
+FENCE = "```"
+"""Around a block of code in Markdown."""
 EMPTY = ScreenLine(text="")
 WITHIN = " " * 10
 """Before what is left of a line of an approval: no line of code's words begins so far in, so a value makes none."""
@@ -60,6 +65,20 @@ def words(text: str, columns: int, within: str = "") -> list[ScreenLine]:
     return [ScreenLine(text=line) for line in marked_lines(text.strip("\n"), columns, within)]
 
 
+def tail(text: str, columns: int, rows: int) -> str:
+    """The text's end, as much of it as a screen has room for or more, from the beginning of a line unless that is far; within a block of code it still is one."""
+    most, start = rows * columns, len(text)
+    for _ in range(LINES_SHOWN * rows):
+        start = text.rfind("\n", 0, start)
+        if start < 0:
+            break
+    start = max(0, start, len(text) - most)
+    cut = text.rfind("\n", 0, start) + 1
+    cut = start if start - cut > FAR * most else cut
+    inside = sum(line.lstrip().startswith(FENCE) for line in text[:cut].split("\n")) % 2
+    return f"{FENCE}\n{text[cut:]}" if inside else text[cut:]
+
+
 def question_lines(text: str, expected: str, options: Sequence[OptionView], columns: int) -> list[ScreenLine]:
     """A question back: what it is about, the options, and what an answer should be."""
     chosen = [
@@ -70,15 +89,23 @@ def question_lines(text: str, expected: str, options: Sequence[OptionView], colu
     return [ScreenLine(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
 
 
-def event_lines(
-    event: SessionEvent, turn: Turn | None, columns: int, *, mine: bool, several: bool, whole: bool = False
-) -> list[ScreenLine]:
-    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here, ``whole`` how headers are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """How things are shown: in how many columns, headers whole or not, and how a model's words are."""
+
+    columns: int
+    whole: bool = False
+    said: Callable[[str, int], list[ScreenLine]] = words
+
+
+def event_lines(event: SessionEvent, turn: Turn | None, looks: Looks, *, mine: bool, several: bool) -> list[ScreenLine]:
+    """What a durable event adds to the screen for good; ``turn`` is the one it closes or asks for, ``mine`` whether it was typed here."""
+    columns = looks.columns
     about = [ScreenLine(text=f"re {one_line(turn.text)}", style=CYAN)] if turn is not None and turn.text and (several or turn.named) else []
     match event:
         case ReplyEvent(header=header, narrative=narrative):
-            below = [EMPTY, *words(narrative, columns)] if cleaned(narrative).strip() else []
-            return [*about, *header_lines(people_read(header, whole=whole)), *below, EMPTY]
+            below = [EMPTY, *looks.said(narrative, columns)] if cleaned(narrative).strip() else []
+            return [*about, *header_lines(people_read(header, whole=looks.whole)), *below, EMPTY]
         case QuestionEvent():
             return [*about, *question_lines(event.text, event.expected_type, event.options, columns), EMPTY]
         case ApprovalEvent(text=text, approval=approval, tier=tier):
@@ -120,9 +147,8 @@ def thread_lines(session: Mapping[str, Any]) -> list[ScreenLine]:
     return found or [notice("no threads yet")]
 
 
-def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: tuple[int, int]) -> list[ScreenLine]:
-    """The live part: the latest provisional text under its header, then what is at work; ``size`` is columns and rows there are for it."""
-    columns, rows = size
+def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, looks: Looks, rows: int) -> list[ScreenLine]:
+    """The live part: the latest provisional text under its header, then what is at work; ``rows`` are how many there are for it."""
     working = [(turn, since) for turn, since in zip(turns, seconds, strict=True) if not turn.waiting]
     status = [
         ScreenLine(text=f"{SPINNER[frame % len(SPINNER)]} {one_line(turn.text) if turn.text else 'at work'} {since} s", style=DIM)
@@ -134,5 +160,5 @@ def live_lines(turns: Sequence[Turn], seconds: Sequence[int], frame: int, size: 
     header, room = header_lines(at_work(showing.header)), rows - len(status) - 1
     if len(header) > room // 2:
         header = [header[0], *header[len(header) - max(1, room // 2) + 1 :]]
-    said = words(showing.shows[-rows * columns :], columns)[-max(1, room - len(header)) :] if showing.shows else []
+    said = looks.said(tail(showing.shows, looks.columns, rows), looks.columns)[-max(1, room - len(header)) :] if showing.shows else []
     return [*header, *([EMPTY, *said] if said else []), *status]

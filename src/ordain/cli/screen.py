@@ -12,12 +12,13 @@ DIM, BOLD, RED, GREEN, YELLOW, CYAN = "dim", "bold", "ansired", "ansigreen", "an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenLine:
-    """One line of foreign text made safe, and how it looks; ``mark`` colours its first sign that shows."""
+    """One line of foreign text made safe, and how it looks; ``mark`` colours its first sign that shows. With ``spans`` (style, text) it is whole: it fits, and they are how its parts look."""
 
     text: str
     style: str = ""
     mark: str = ""
     indent: str = ""
+    spans: tuple[tuple[str, str], ...] = ()
 
 
 def is_terminal() -> bool:

@@ -11,7 +11,7 @@ import msgspec
 
 from ordain.cli.columns import UNBROKEN
 from ordain.cli.connection import connect
-from ordain.cli.conversation_lines import event_lines, one_line, thread_lines
+from ordain.cli.conversation_lines import Looks, event_lines, one_line, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.messenger import Messenger
 from ordain.cli.output import moment, print_json, print_table, show
@@ -63,7 +63,7 @@ def print_session(data_dir: Path | None, workspace: str, session: str, limit: in
         show(line.text)
     for event in events:
         print()
-        for line in event_lines(event, None, UNBROKEN, mine=False, several=False):
+        for line in event_lines(event, None, Looks(columns=UNBROKEN), mine=False, several=False):
             if line.text or not isinstance(event, MessageEvent):
                 show(line.text)
     return OK

@@ -26,6 +26,7 @@ SCRIPT = {
         when("hello", chat=({"content": "Hello to you."},)),
         when("typed slowly", chat=({"$text_ms": 30, "$answer": {"content": "One word after the other comes to the screen. " * 4}},)),
         when("begun only", chat=({"$text_ms": LONG_S * 1000, "$answer": {"content": "Begun and never ended."}},)),
+        when("as markdown", chat=({"content": "# Plan\n\n- **first** ![x](https://evil.example/p.png)\n\nand `then`"},)),
         when("escape", chat=({"content": ESCAPES},)),
         when("lie to me", chat=({"content": LIE},)),
         when("fail", chat=({"$error": "rejected", "message": "no"},)),

@@ -284,6 +284,23 @@ def test_colours_are_asked_for(home: Path, environment: dict[str, str], coloured
         assert (terminal.screen.colours > 0) is coloured
 
 
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({}, ["> Plan", ">", ">  • first ![x](https://evil.example/p.png)", ">", "> and then"]),
+        ({"NO_COLOR": "1"}, ["> # Plan", ">", "> - **first** ![x](https://evil.example/p.png)", ">", "> and `then`"]),
+    ],
+)
+def test_markdown_looks_like_it(home: Path, environment: dict[str, str], said: list[str]) -> None:
+    """A model's words are shown as Markdown, behind their mark and with nothing hidden; without colours they stand there as they were written."""
+    with chatting(home, **play(home), **environment) as terminal:
+        terminal.until("/help")
+        terminal.type("as markdown")
+        terminal.until_answered("✓ scripted")
+        assert [line for line in below(terminal, "brain > as markdown") if line.startswith(">")] == said
+        leave(terminal)
+
+
 def test_a_dumb_terminal_gets_lines(home: Path) -> None:
     """TERM=dumb is spoken to in plain lines: no sequence at all is written."""
     with chatting(home, **play(home), TERM="dumb") as terminal:

@@ -55,10 +55,11 @@ def imported(program: str, *arguments: str) -> set[str]:
 
 
 def test_a_server_starts_without_what_nobody_asked_for(tmp_path: Path) -> None:
-    """In a fresh folder no HTTP client, no provider, no reader of documents and no arithmetic of vectors is imported; the face is."""
+    """In a fresh folder no HTTP client, no provider, no reader of documents, no arithmetic of vectors and no other command is imported; the face is."""
     for _ in ("fresh", "used"):
         found = imported(SERVES, str(tmp_path))
         assert found.isdisjoint((*CLIENTS, *READERS))
+        assert not [name for name in found if name.startswith("ordain.cli.commands_")]
         assert found >= {"fastapi", "ordain.app"}
 
 

@@ -135,13 +135,8 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if os.path.lexists(config):
         given = _validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
-    policy_file = home / "policy.toml"
-    named = None if given.policy is None else (home / given.policy)
-    if named is not None and not named.exists():
-        raise ConfigurationError(
-            f"{config}: policy names {named}, which is not there: put it there, or take the line out", code="no_policy_file"
-        )
-    policy = read_policy(named or (policy_file if policy_file.is_file() else None))
+    policy_file, named = _policy_file(config, given)
+    policy = read_policy(policy_file if named or policy_file.is_file() else None)
     profiles = _profiles(env, given)
     lanes = policy.lanes
     if not lanes.profiles:
@@ -165,7 +160,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     )
     return Settings(
         home=home,
-        files=(config, named or policy_file, *keys, *elsewhere),
+        files=(config, policy_file, *keys, *elsewhere),
         policy=policy.model_copy(
             update={
                 "lanes": lanes,
@@ -188,6 +183,21 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         embedder_key="" if given.embedder is None else _own_key(env, "embedder", given.embedder, home),
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
+
+
+def _policy_file(config: Path, given: FileSettings) -> tuple[Path, bool]:
+    """The policy's file, and whether the settings name it: then it has to be there.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if given.policy is None:
+        return config.parent / "policy.toml", False
+    named = config.parent / given.policy
+    if not named.exists():
+        message = f"{config}: policy names {named}, which is not there: put it there, or take the line out"
+        raise ConfigurationError(message, code="no_policy_file")
+    return named, True
 
 
 def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:

@@ -43,9 +43,9 @@ PUTTING_TOGETHER = {
 """Who takes the list of shipped kinds, and from where."""
 RUN_FLOW = {"flow", "flow_name", "kind_name"}
 """Attributes that hold a run's flow."""
-FUNCTIONS = {"parse_object", "parse_whole", "without_thought", "read_text", "withhold_thought", "plain", "rulebook"}
+FUNCTIONS = {"parse_object", "parse_whole", "without_thought", "read_text", "withhold_thought", "plain", "quoted", "rulebook"}
 """What of the rules that is no value a flow may take: it judges nothing. It reads an answer, takes out of it what was thought, blanks what may not be kept before that is
-recorded, cleans a text, and (``flows.kind`` alone) puts the rules of kinds into one book."""
+recorded, cleans or quotes a text, and (``flows.kind`` alone) puts the rules of kinds into one book."""
 JUDGES = {"apply", "cues", "parts", "reader"}
 """What judges, asked of a rule or of the pinned wording: a flow has its port ask it, which puts the decision on record."""
 OPENING = ("flows/turn/kind.py", "ENTRY.apply")

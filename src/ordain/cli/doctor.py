@@ -12,7 +12,9 @@ from ordain.catalogs import build_catalog, build_registry, mail_server
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.errors import Transient
 from ordain.models.doctor import DoctorReport, examine
+from ordain.models.embedding import MISSING, embedder_of
 from ordain.models.hosted import check_named
 from ordain.models.providers import build_models
 from ordain.runtime.probes import Probed, run_probes
@@ -44,20 +46,24 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
         check_named(settings.profiles, settings.profiles)
     reports = asyncio.run(_examine(settings)) if asking else []
     mail = asyncio.run(_greeted(settings)) if asking else None
+    embedder = _embedder(settings) if asking else None
     seal = Seal(settings.every_secret)  # an endpoint may say anything, its key too
     if as_json:
         probes = [{**asdict(probe), "holds": probe.holds} for probe in probed]
         print_json(
             {"home": str(settings.home), "probes": probes, "profiles": [seal.value(report.as_dict()) for report in reports]}
             | ({} if mail is None else {"mail": asdict(mail)})
+            | ({} if embedder is None else {"embedder": asdict(embedder)})
         )
     else:
         _print(settings, probed, [seal.text("\n".join(report.lines())) for report in reports])
         if mail is not None:
             show(f"\n{mail.line()}")
+        if embedder is not None:
+            show(f"\n{embedder.line()}")
     if not hold:
         return FAILED
-    if not all(report.reachable for report in reports) or (mail is not None and mail.later):
+    if not all(report.reachable for report in reports) or (mail is not None and mail.later) or (embedder is not None and embedder.why):
         return UNAVAILABLE
     return OK if all(report.ok for report in reports) and (mail is None or not mail.code) else FAILED
 
@@ -77,6 +83,34 @@ class MailReport:
         if not self.server:
             return "mail: no server is configured ([mail] in ordain.toml), mail.send is inactive"
         return f"mail: {self.server}: " + (f"{self.message} [{self.code}]" if self.code else f"takes mail from {self.sender}")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderReport:
+    """The endpoint whose vectors what is remembered is found by: its name where it answers, else ``why`` not."""
+
+    place: str
+    name: str = ""
+    why: str = ""
+
+    def line(self) -> str:
+        """For people."""
+        told = f"no vectors: {self.why}" if self.why else f"answers, as {self.name}; what has vectors of another gets them anew by itself"
+        return f"embedder: {self.place}: {told}"
+
+
+def _embedder(settings: Settings) -> EmbedderReport | None:
+    """One text is embedded, where an endpoint is configured."""
+    if settings.embedder is None:
+        return None
+    place = f"{settings.embedder.base_url} ({settings.embedder.model})"
+    made = embedder_of(settings.embedder, settings.embedder_key)()
+    if made is None:
+        return EmbedderReport(place, why=MISSING)
+    try:
+        return EmbedderReport(place, name=made.name)
+    except Transient as error:
+        return EmbedderReport(place, why=error.message)
 
 
 async def _greeted(settings: Settings) -> MailReport:

@@ -48,12 +48,7 @@ def attach_facts(
     place = state.edited if edit is not Edit.NONE else state.replied
     named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     anchor = named if place is None else place.thread
-    referred = (
-        {anchor},
-        {option.thread for option in given.options},
-        {last.thread, answered.thread, paused},
-    )
-    threads = sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]  # these are never cut off
+    threads = _told_of(state, {anchor}, {option.thread for option in given.options}, {last.thread, answered.thread, paused})
     facts = AttachFacts(
         cues=found,
         threads=tuple(_thread_fact(thread, barred[thread.id], answer, state) for thread in threads),
@@ -92,6 +87,11 @@ def attach_facts(
         newest=True,
         outspoken=True,
     )
+
+
+def _told_of(state: SessionState, *referred: set[int]) -> list[Thread]:
+    """As many threads as the facts hold; those that are referred to are never cut off."""
+    return sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]
 
 
 def _last(state: SessionState, barred: dict[int, Barred]) -> LastWord:

@@ -70,7 +70,7 @@ class Attachments:
         """
         given = message.message.attachments
         if all(one.data is None for one in given):
-            yield TakenFiles(map(_told, given))
+            yield TakenFiles(map(only_named, given))
             return
         async with self._taking.setdefault((workspace, message.session_id), asyncio.Lock()):
             files = await asyncio.to_thread(_opened, given, catalog)
@@ -78,7 +78,7 @@ class Attachments:
             taken = TakenFiles()
             try:
                 told = {file.place: await self._taken(file, message, (workspace, by), staged) for file in files}
-                taken = TakenFiles((told.get(place) or _told(one) for place, one in enumerate(given)), staged)
+                taken = TakenFiles((told.get(place) or only_named(one) for place, one in enumerate(given)), staged)
                 yield taken
             finally:
                 if not taken.kept:
@@ -133,9 +133,9 @@ def images_of(files: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(one["digest"] for one in files if one.get("image"))
 
 
-def _told(one: Attachment) -> dict[str, Any]:
-    """What an entry says of a file that is only named."""
-    return one.model_dump(mode="json", exclude_defaults=True)
+def only_named(one: Attachment) -> dict[str, Any]:
+    """What an entry says of a file that is only named, whatever comes with it."""
+    return one.model_dump(mode="json", exclude={"data"}, exclude_defaults=True)
 
 
 def _opened(given: Sequence[Attachment], catalog: Catalog) -> list[_File]:

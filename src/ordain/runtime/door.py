@@ -321,10 +321,9 @@ class Runtime:
         body = ResumedBody(by=by, why=stored.reason, lost_us=max(0, now - last))  # nobody worked on it while it was stopped
         record = self._scribe(stored).write(RecordKind.RESUMED, "resumed", body, now)
         place = (PlaceTakenBack(run=stored.root),) if stored.session else ()
+        unit = Append(run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place)
         try:  # one commit: whatever happens in between, a run that is to go on says who asked for it, and a turn has its place
-            outcome = await self.services.store.submit(
-                Append(run=run, epoch=stored.epoch, records=(record,), status=Status.READY, writes=place)
-            )
+            outcome = await self.services.store.submit(unit)
         except RunLost:
             raise Conflict(f"run {run} has been resumed by somebody else", code="not_stopped") from None
         if outcome.refused:

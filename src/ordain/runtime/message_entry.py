@@ -14,7 +14,7 @@ from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
 from ordain.ports.sessions import Entry
 from ordain.ports.shared import LatestEntry
-from ordain.runtime.attachments import documents_of, images_of
+from ordain.runtime.attachments import documents_of, images_of, only_named
 from ordain.wording.cues import Cues
 from ordain.wording.wording import wording_of
 
@@ -52,13 +52,13 @@ class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: dict[str, Any] = {}
 
 
-def body_of(message: Message, files: Sequence[dict[str, Any]] = ()) -> MessageBody:
-    """A canonical message as its entry's body; ``files`` is what is said there of what came with it."""
+def body_of(message: Message, files: Sequence[dict[str, Any]] | None = None) -> MessageBody:
+    """A canonical message as its entry's body; ``files`` is what is said there of what came with it; None: it is only named."""
     said = message.message.model_dump(mode="json", exclude={"attachments"}, exclude_defaults=True)
     return MessageBody(
         text=message.message.text,
         user=message.user_id,
-        attachments=list(files),
+        attachments=_files(message) if files is None else list(files),
         metadata=said.get("metadata", {}),
         context=message.context.model_dump(mode="json", exclude_defaults=True),
     )
@@ -124,11 +124,11 @@ def message_of(
     principal: Principal | str,
     catalog: Catalog,
     source: str = "",
-    files: Sequence[dict[str, Any]] = (),
+    files: Sequence[dict[str, Any]] | None = None,
 ) -> Received:
     """A canonical message as it is received, under the id that it has or was given, by the way that ``source`` names, with what its entry says of its files."""
     said, context = message.message, message.context
-    facts = message_facts(said.text, message.user_id, str(message.channel), context, files)
+    facts = message_facts(said.text, message.user_id, str(message.channel), context, _files(message) if files is None else files)
     return Received(
         facts=msgspec.structs.replace(facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)),
         ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
@@ -140,6 +140,11 @@ def message_of(
         found=wording_of(catalog).cues(said.text),
         catalog=catalog,
     )
+
+
+def _files(message: Message) -> list[dict[str, Any]]:
+    """What is said of a message's files where nobody has taken them in: their names alone."""
+    return [only_named(one) for one in message.message.attachments]
 
 
 def trace_verb_of(metadata: Mapping[str, Any]) -> str:

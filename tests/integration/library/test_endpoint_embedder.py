@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ordain import Ordain
+from ordain.cli import main
 from ordain.contracts.library import MemorySearch, NoteRequest
 from ordain.errors import ConfigurationError, Transient
 from ordain.models import endpoint_embedding
@@ -196,6 +197,18 @@ def test_vectors_have_one_length(endpoint: Endpoint) -> None:
     endpoint.answer = said(data=[{"index": 0, "embedding": [1.0]}])
     with pytest.raises(Transient):
         embedder.embed(["a"])
+
+
+def test_doctor_tells_whether_it_answers(
+    tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By embedding one text; an endpoint that does not is told with its reason, and is exit code 3."""
+    monkeypatch.setenv("ORDAIN_HOME", str(configured(tmp_path, endpoint)))
+    assert main(["doctor"]) == 0
+    assert f"answers, as words@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}" in capsys.readouterr().out
+    endpoint.answer = ill
+    assert main(["doctor", "--json"]) == 3
+    assert "status 503" in json.loads(capsys.readouterr().out)["embedder"]["why"]
 
 
 @pytest.mark.parametrize("url", ["ftp://host/v1", "http://user:word@host/v1", "http://host/v1?key=1", "host"])

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
@@ -384,6 +385,45 @@ def test_documents_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
     assert "\x1b" not in shown
     assert cli("docs", "remove", listed["id"]).returncode == 0
     assert cli("docs", "show", listed["id"]).returncode == 2
+
+
+def test_a_folder_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
+    """All below it, with counts; what is no document is passed over by what it is, hidden files and links are left alone, and again it is there already."""
+    folder = tmp_path / "papers"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("# Pump\n\nThe pump stands in the cellar.\n")
+    (folder / "deep" / "b.txt").write_text("The boiler is blue.")
+    (folder / "deep" / "c.pdf").write_bytes(encrypted(pdf("x"), "pw"))
+    (folder / "photo.md").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / ".hidden.md").write_text("hidden")
+    (folder / "link.md").symlink_to(folder / "a.md")
+    server.start()
+    done = cli("docs", "add", str(folder))
+    lines = done.stdout.decode().splitlines()
+    assert (done.returncode, lines[-2:]) == (1, ["2 added, 1 refused", "passed over: 1 × an image (image/png)"])
+    assert [line.partition(":")[0] for line in lines[:-2]] == ["added", "added", "refused"]
+    assert "[document_encrypted]" in lines[2]
+    (folder / "deep" / "c.pdf").unlink()
+    again = cli("docs", "add", str(folder), "--json")
+    told = json.loads(again.stdout)
+    assert (again.returncode, [one["outcome"] for one in told["documents"]], len(told["passed_over"])) == (0, ["same", "same"], 1)
+    assert len(json.loads(cli("docs", "list", "--json").stdout)["documents"]) == 2
+
+
+def test_a_file_goes_with_a_message_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
+    """Of the command line, or by /attach with the next line alone; one that lies is refused by its name, and the chat says so."""
+    (tmp_path / "lease.md").write_text("# Lease\n\nThe tenant may keep a dog.\n")
+    (tmp_path / "lie.txt").write_bytes(b"\x89PNG\r\n\x1a\n")
+    server.start()
+    one = cli("chat", "may I keep a dog?", "--attach", str(tmp_path / "lease.md"), "--verbose")
+    assert (one.returncode, b"recall.attached" in one.stdout) == (0, True)
+    lines = f"/attach {tmp_path / 'lease.md'}\nmay I keep a dog?\nand a cat?\n".encode()
+    command = [sys.executable, "-m", "ordain", "chat", "--verbose"]
+    both = subprocess.run(command, input=lines, capture_output=True, check=False, env={**os.environ, "ORDAIN_HOME": str(server.home)})
+    assert (both.returncode, both.stdout.count(b"recall.attached")) == (0, 1)
+    assert b"lease.md goes with the next message" in both.stderr
+    lie = cli("chat", "what is it?", "--attach", str(tmp_path / "lie.txt"))
+    assert (lie.returncode, b"lie.txt says that it is text/plain" in lie.stderr) == (2, True)
 
 
 def test_a_user_without_a_name_can_remember(server: Server, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -307,3 +308,45 @@ async def test_ten_thousand_messages_are_a_history_like_another(tmp_path: Path) 
         entries = (await http.get(f"/sessions/{answer['ordain']['session_id']}/messages")).json()["entries"]
         assert "earlier messages are left out)" in entries[0]["text"]
         assert "message 9997" in entries[0]["text"]
+
+
+def _file_parts(content: bytes, name: str = "lease.md", kind: str = "text/markdown") -> dict[str, list[dict[str, Any]]]:
+    data = f"data:{kind};base64,{b64encode(content).decode()}"
+    return {
+        CHAT: [{"type": "text", "text": "May I keep a dog?"}, {"type": "file", "file": {"filename": name, "file_data": data}}],
+        RESPONSES: [{"type": "input_text", "text": "May I keep a dog?"}, {"type": "input_file", "filename": name, "file_data": data}],
+    }
+
+
+@pytest.mark.parametrize("path", [CHAT, RESPONSES])
+async def test_a_file_goes_with_what_is_said(tmp_path: Path, path: str) -> None:
+    """Its text is given to the model and it is a document of the session; what is shown again later brings it no second time."""
+    async with house(tmp_path) as (ordain, http):
+        said = [{"role": "user", "content": _file_parts(b"# Lease\n\nThe tenant may keep a dog.\n")[path]}]
+        body = {"messages": said} if path == CHAT else {"input": said}
+        answer = (await http.post(path, json={"model": "ordain", **body})).json()
+        assert "recall.attached" in answer["ordain"]["header"]
+        text = text_of(answer) if path == CHAT else answer["output"][0]["content"][0]["text"]
+        more = [*said, {"role": "assistant", "content": text}, {"role": "user", "content": "And a cat?"}]
+        body = {"messages": more} if path == CHAT else {"input": more}
+        again = (await http.post(path, json={"model": "ordain", **body})).json()
+        assert again["ordain"]["session_id"] == answer["ordain"]["session_id"]
+        assert "recall.attached" not in again["ordain"]["header"]
+        assert len(await ordain.runtime.library.documents("default", limit=9, before=None)) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "kind", "code"),
+    [
+        (b"PK\x03\x04", "a.zip", "application/zip", "attachment_unread"),
+        (b"\x89PNG\r\n\x1a\n", "a.txt", "text/plain", "attachment_unlike"),
+        (b"\x89PNG\r\n\x1a\n", "a.png", "image/png", "attachment_unread"),
+    ],
+)
+async def test_a_file_that_is_not_read_is_refused_in_words(tmp_path: Path, content: bytes, name: str, kind: str, code: str) -> None:
+    """In their shape, with the file's name; no session begins."""
+    async with house(tmp_path) as (_, http):
+        messages = [{"role": "user", "content": _file_parts(content, name, kind)[CHAT]}]
+        error = (await http.post(CHAT, json={"model": "ordain", "messages": messages})).json()["error"]
+        assert (error["code"], name in error["message"]) == (code, True)
+        assert (await http.get("/sessions")).json()["sessions"] == []

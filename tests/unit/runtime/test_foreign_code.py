@@ -361,6 +361,7 @@ async def test_a_request_that_its_kind_fails_at_opens_nothing() -> None:
         with pytest.raises(ConfigurationError, match=r"kind part@1 fails at wire\.take: LookupError"):
             await Intake(house.services).of_request(Ask(), "ada", DEFAULT_WORKSPACE)
         message = Message.model_validate({"session_id": "s1", "user_id": "ada", "message": {"text": "hello"}})
+        no_files: Any = None  # it brings none
         with pytest.raises(ConfigurationError, match="kind part@1 fails at commissioned: LookupError"):
-            await Conversation(house.services).receive(message, workspace=DEFAULT_WORKSPACE, principal="ada")
+            await Conversation(house.services, no_files).receive(message, workspace=DEFAULT_WORKSPACE, principal="ada")
         assert not house.store.query("SELECT id FROM runs")

@@ -135,7 +135,8 @@ async def _leads_nowhere(control: ControlPlane, named: RecordNamed, config: Any)
         if await control.record(ConfigKey(place=place, resource=ResourceType.PROFILE, id=profile)) is not None:
             return None
     where = "for every workspace" if len(places) == 1 else f"in {named.place}"
-    return f"there is no profile {profile} {where}: a turn or run that is pinned to it fails with profile_not_found"
+    whose = " in a workspace that has none of its own" if len(places) == 1 else ""
+    return f"there is no profile {profile} {where}: a turn or run that is pinned to it{whose} fails with profile_not_found"
 
 
 def history(data_dir: Path | None, named: RecordNamed, page: RecordPage, *, as_json: bool) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
 MESSAGES_MAX = 20_000
@@ -121,7 +122,7 @@ class OpenAIAnswer(BaseModel):
 
 
 class OrdainNote(OpenAIAnswer):
-    """What is true of an answer beside its text: its run, session, header and verdict, and which fields of the request were not read."""
+    """What is true of an answer beside its text: run, session, header and verdict, the addresses in it, and which fields of the request were not read."""
 
     run_id: str | None = None
     session_id: str | None = None
@@ -130,6 +131,7 @@ class OrdainNote(OpenAIAnswer):
     continuation: str = Field(default="", description="How the session was found: a code of rule `continuation`.")
     approval_id: str | None = None
     ignored: list[str] = []
+    links: Links = []
 
 
 class CompletionUsage(OpenAIAnswer):

@@ -133,6 +133,14 @@ def test_pins_and_which_holds(run: Said) -> None:
     assert [one["resourceId"] for one in run("list", "profile", "--everywhere")[1]["records"]] == ["z"]
 
 
+def test_a_pin_for_every_workspace_may_lead_to_ones_own(run: Said) -> None:
+    """A workspace's own profile of that name holds there; for all others it leads nowhere, which is said so."""
+    assert run("set", "profile", "own", "--systemPrompt", "x")[0] == 0
+    code, said = run("set", "policy", "profile-pin:global", "--profile", "own", as_json=False)
+    assert (code, "pinned to it in a workspace that has none of its own fails with profile_not_found" in said) == (0, True)
+    assert run("which", "s1")[1]["outcome"]["profile"] == "own"
+
+
 def test_a_workspaces_pin_is_in_its_workspace(run: Said) -> None:
     """Whoever pins a workspace need not say it twice."""
     assert run("set", "policy", "profile-pin:workspace:team-a", "--profile", "x")[0] == 0

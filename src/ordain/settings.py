@@ -215,12 +215,25 @@ def _key(env: Mapping[str, str]) -> str:
     return key
 
 
+def _check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
+    """Whether each file that a profile has its key in is there.
+
+    Raises:
+        ConfigurationError: ``key_missing``; the message says what to do.
+    """
+    for name, profile in profiles.items():
+        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
+            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
+            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
+
+
 def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
     """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, name, profile, home))}
+    _check_key_files(profiles, home)
+    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     if not (key := _key(env)):
         return own
     openai = {name: endpoint_of(profile) for name, profile in profiles.items() if profile.provider == "openai"}
@@ -228,20 +241,12 @@ def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home:
     return {name: key for name, endpoint in openai.items() if endpoint == its} | own
 
 
-def _own_key(env: Mapping[str, str], name: str, profile: ModelProfile, home: Path) -> str:
-    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so.
-
-    Raises:
-        ConfigurationError: its file is not there, or cannot be read.
-    """
+def _own_key(env: Mapping[str, str], profile: ModelProfile, home: Path) -> str:
+    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so."""
     if profile.key_file is not None:
-        file = home / Path(profile.key_file).expanduser()
-        if not file.exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
-        return read_owned(file).strip()
-    variable = profile.key_env or DEFAULT_KEY_ENV.get(profile.provider, "")
-    return env.get(variable, "").strip() if variable else ""
+        return read_owned(home / Path(profile.key_file).expanduser()).strip()
+    name = profile.key_env or DEFAULT_KEY_ENV.get(profile.provider, "")
+    return env.get(name, "").strip() if name else ""
 
 
 def _secret(env: Mapping[str, str], place: str, source: SecretSource, home: Path) -> str:

@@ -12,14 +12,14 @@ from ordain.contracts.catalog import Catalog, CatalogData
 from ordain.contracts.conversation import ENTRY_OF, ExecMode
 from ordain.contracts.floor import why_raised
 from ordain.contracts.nearest import no_such
-from ordain.contracts.verbs import VerbEffect, properties_of
+from ordain.contracts.verbs import VerbEffect
 from ordain.errors import ConfigurationError
 from ordain.flows.kinds import Kinds
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates
 from ordain.prompts.renderer import check_template
-from ordain.rules.completeness import COMPLETENESS, Complete, CompletenessFacts, CompletenessInputs
+from ordain.rules.completeness import Complete, filled
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.shipped_verbs import ShippedOptions, builtin_registry
@@ -186,10 +186,8 @@ def _check_chat_verb(catalog: Catalog) -> None:
     if verb is None:
         return
     if verb not in catalog.verbs:
-        raise ConfigurationError(f"assistant.verb: {no_such('verb', verb, catalog.verbs)}", code="unknown_verb")
-    facts = CompletenessFacts(verb=verb, required=len(properties_of(catalog.verbs[verb].spec.input_schema)))
-    filled = COMPLETENESS.apply(facts, CompletenessInputs(catalog=catalog), catalog.policy).outcome
-    if not isinstance(filled, Complete) or (catalog.verbs[verb].spec.entry and verb != ENTRY_OF[ExecMode.BRAIN]):
+        raise ConfigurationError(f"assistant.verb: {no_such('chat verb', verb, catalog.verbs)}", code="unknown_verb")
+    if not isinstance(filled(catalog, verb), Complete) or (catalog.verbs[verb].spec.entry and verb != ENTRY_OF[ExecMode.BRAIN]):
         message = f"assistant.verb: {verb} cannot answer a message, which is one text"
         raise ConfigurationError(f"{message}; ordain verbs new NAME --for chat makes one that can", code="no_chat_verb")
 

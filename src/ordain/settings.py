@@ -39,6 +39,7 @@ from ordain.settings_file import (
     ServerSettings,
     VerbSettings,
     WorkflowSettings,
+    policy_file_of,
 )
 
 M = TypeVar("M", bound=Strict)
@@ -135,7 +136,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if os.path.lexists(config):
         given = _validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
-    policy_file, named = _policy_file(config, given)
+    policy_file, named = policy_file_of(config, given)
     policy = read_policy(policy_file if named or policy_file.is_file() else None)
     profiles = _profiles(env, given)
     lanes = policy.lanes
@@ -155,9 +156,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
             )
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     keys = (home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None)
-    elsewhere = (
-        Path(named_file).expanduser() for named_file in (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE")) if named_file
-    )
+    elsewhere = (Path(file).expanduser() for file in (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE")) if file)
     return Settings(
         home=home,
         files=(config, policy_file, *keys, *elsewhere),
@@ -180,24 +179,9 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         verb_secrets={name: _secret(env, f"verbs.secrets.{name}", source, home) for name, source in given.verbs.secrets.items()},
         mail=given.mail,
         embedder=given.embedder,
-        embedder_key="" if given.embedder is None else _own_key(env, "embedder", given.embedder, home),
+        embedder_key="" if given.embedder is None else _own_key(env, given.embedder, home),
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
-
-
-def _policy_file(config: Path, given: FileSettings) -> tuple[Path, bool]:
-    """The policy's file, and whether the settings name it: then it has to be there.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if given.policy is None:
-        return config.parent / "policy.toml", False
-    named = config.parent / given.policy
-    if not named.exists():
-        message = f"{config}: policy names {named}, which is not there: put it there, or take the line out"
-        raise ConfigurationError(message, code="no_policy_file")
-    return named, True
 
 
 def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:
@@ -240,12 +224,25 @@ def _key(env: Mapping[str, str]) -> str:
     return key
 
 
+def _check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
+    """Whether each file that a profile has its key in is there.
+
+    Raises:
+        ConfigurationError: ``key_missing``; the message says what to do.
+    """
+    for name, profile in profiles.items():
+        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
+            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
+            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
+
+
 def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
     """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, f"models.{name}", profile, home))}
+    _check_key_files(profiles, home)
+    own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     if not (key := _key(env)):
         return own
     openai = {name: endpoint_of(profile) for name, profile in profiles.items() if profile.provider == "openai"}
@@ -253,23 +250,12 @@ def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home:
     return {name: key for name, endpoint in openai.items() if endpoint == its} | own
 
 
-def _own_key(env: Mapping[str, str], place: str, profile: ModelProfile | EmbedderProfile, home: Path) -> str:
-    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so.
-
-    Raises:
-        ConfigurationError: its file is not there, or cannot be read.
-    """
+def _own_key(env: Mapping[str, str], profile: ModelProfile | EmbedderProfile, home: Path) -> str:
+    """The key that a profile refers to; "" where it refers to none, or to a variable that is not set: its calls then say so."""
     if profile.key_file is not None:
-        file = home / Path(profile.key_file).expanduser()
-        if not file.exists():
-            message = f"{place}: cannot read {file}, where its key should be: put the key there"
-            away = (
-                f", or take the profile away: ordain models remove {place.partition('.')[2]}" if isinstance(profile, ModelProfile) else ""
-            )
-            raise ConfigurationError(message + away, code="key_missing")
-        return read_owned(file).strip()
-    variable = profile.key_env or (DEFAULT_KEY_ENV.get(profile.provider, "") if isinstance(profile, ModelProfile) else "")
-    return env.get(variable, "").strip() if variable else ""
+        return read_owned(home / Path(profile.key_file).expanduser()).strip()
+    name = profile.key_env or (DEFAULT_KEY_ENV.get(profile.provider, "") if isinstance(profile, ModelProfile) else "")
+    return env.get(name, "").strip() if name else ""
 
 
 def _secret(env: Mapping[str, str], place: str, source: SecretSource, home: Path) -> str:

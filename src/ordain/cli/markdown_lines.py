@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -23,7 +24,13 @@ from ordain.rules.plain_reply import QUOTE, cleaned
 HIDING = ("html_block", "reference", "html_inline", "image", "link", "autolink", "entity")
 """What of Markdown would show something else than what stands there, or nothing."""
 _PARSER = MarkdownIt().enable("strikethrough").disable(list(HIDING))
-StyledPart = tuple[str, str]
+
+
+class StyledPart(NamedTuple):
+    """Part of a line: its style, and what stands there."""
+
+    style: str
+    text: str
 
 
 def markdown_lines(text: str, columns: int) -> list[ScreenLine]:
@@ -32,7 +39,7 @@ def markdown_lines(text: str, columns: int) -> list[ScreenLine]:
     console = Console(file=StringIO(), width=room, color_system=None, legacy_windows=False)
     lines = console.render_lines(_Legible(cleaned(text).strip("\n")), console.options, pad=False)
     found = [line for segments in lines for line in _fitted([_span(one) for one in segments if not one.control], room)]
-    return [_line([("", QUOTE), *spans]) for spans in found]
+    return [_line([StyledPart("", QUOTE), *spans]) for spans in found]
 
 
 class _Heading(Heading):
@@ -77,7 +84,7 @@ def _span(segment: Segment) -> StyledPart:
     style = segment.style or Style.null()
     said = (("bold", style.bold), ("italic", style.italic), (DIM, style.dim), ("underline", style.underline), ("strike", style.strike))
     names = [name for name, on in said if on] + ([CYAN] if style.color is not None else [])
-    return " ".join(names), segment.text
+    return StyledPart(" ".join(names), segment.text)
 
 
 def _fitted(spans: Iterable[StyledPart], room: int) -> Iterator[list[StyledPart]]:
@@ -87,9 +94,9 @@ def _fitted(spans: Iterable[StyledPart], room: int) -> Iterator[list[StyledPart]
         rest = text
         while width(rest) > left:
             most = fitting(rest, left)
-            yield [*line, (style, rest[:most])]
+            yield [*line, StyledPart(style, rest[:most])]
             line, left, rest = [], room, rest[most:]
-        line.append((style, rest))
+        line.append(StyledPart(style, rest))
         left -= width(rest)
     yield line
 

@@ -55,13 +55,20 @@ class CompletenessInputs:
 
 def decide_completeness(facts: CompletenessFacts, inputs: CompletenessInputs, policy: Policy) -> Decision[Complete | Incomplete]:
     """The verb's ``text``, else its one required argument."""
-    properties, required = _arguments(inputs.catalog, facts.verb)
+    outcome = filled(inputs.catalog, facts.verb)
+    if isinstance(outcome, Incomplete):
+        return Decision(outcome=outcome, reason=CompletenessReason.INCOMPLETE)
+    named = TEXT in _arguments(inputs.catalog, facts.verb)[0]
+    return Decision(outcome=outcome, reason=CompletenessReason.TEXT if named else CompletenessReason.ONLY)
+
+
+def filled(catalog: Catalog, verb: str) -> Complete | Incomplete:
+    """What a message's words fill of a verb."""
+    properties, required = _arguments(catalog, verb)
     if TEXT not in properties and len(required) == 1:
-        return Decision(outcome=Complete(next(iter(required))), reason=CompletenessReason.ONLY)
+        return Complete(next(iter(required)))
     missing = len(required - {TEXT}) + (TEXT not in properties)
-    if missing:
-        return Decision(outcome=Incomplete(TEXT, missing), reason=CompletenessReason.INCOMPLETE)
-    return Decision(outcome=Complete(TEXT), reason=CompletenessReason.TEXT)
+    return Incomplete(TEXT, missing) if missing else Complete(TEXT)
 
 
 def _arguments(catalog: Catalog, verb: str) -> tuple[set[str], set[str]]:

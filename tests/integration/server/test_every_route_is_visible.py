@@ -98,7 +98,7 @@ def look_at(route: str, text: str) -> None:
     assert not hidden(text), route
     for line in text.splitlines():
         plain = line.removeprefix("data: ")
-        if plain.startswith(("{", "[")):
+        if plain.startswith(("{", "[")) and plain != "[DONE]":
             value = json.loads(plain)
             for path in EXACT.get(route, ()):
                 value = without(value, path.split("."))
@@ -201,10 +201,26 @@ async def test_no_route_passes_on_what_controls(house: House, visitor: Visitor) 
     await visitor.go("POST /verbs/reload")
     await visitor.go("GET /tokens")
     await visitor.go("GET /tokens/audit")
+    await openai(visitor)
     await refused(visitor)
     assert set(routes(build_app(Face(runtime=house.ordain.runtime)))) - STATIC - visitor.been == {
         "GET /sessions/{session}/events"
     }  # without end: below
+
+
+async def openai(visitor: Visitor) -> None:
+    """The address for OpenAI's clients: whole and streamed, what it gives and what it refuses."""
+    await visitor.go("GET /v1/models")
+    await visitor.go("GET /v1/models/{model}", model="ordain-agent")
+    await visitor.go("GET /v1/models/{model}", 404, model="none")
+    asked: dict[str, Any] = {"model": "ordain-agent", "messages": [{"role": "user", "content": POISON}], "user": POISON}
+    told = {"model": "ordain-agent", "input": POISON, "user": POISON}
+    for streams in (False, True):
+        await visitor.go("POST /v1/chat/completions", given={**asked, "stream": streams})
+        await visitor.go("POST /v1/responses", given={**told, "stream": streams})
+    await visitor.go("POST /v1/chat/completions", 404, given={**asked, "model": POISON})
+    await visitor.go("POST /v1/responses", 404, given={**told, "model": POISON})
+    await visitor.go("POST /v1/chat/completions", 422, given={**asked, "messages": [{"role": POISON, "content": POISON}]})
 
 
 async def approve(house: House, visitor: Visitor) -> None:

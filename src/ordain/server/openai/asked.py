@@ -163,8 +163,8 @@ def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[Attachmen
             continue
         if turn.role != "user":
             break
-        parts = () if turn.content is None or isinstance(turn.content, str) else tuple(turn.content)
-        found.append([attachment_of(part, f"{place}/{at}/content/{number}") for number, part in enumerate(parts) if is_file(part)])
+        content = turn.content if isinstance(turn.content, list) else []
+        found.append([attachment_of(part, f"{place}/{at}/content/{number}") for number, part in enumerate(content) if is_file(part)])
     files = tuple(one for some in reversed(found) for one in some)
     if len(files) > FILES_MAX:
         raise _misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files")

@@ -114,18 +114,12 @@ def test_a_stranger_reads_the_architecture_in_twenty_minutes() -> None:
     assert len((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split()) <= 20 * 175
 
 
-NOT_YET_SHORT = {
-    "conversation.md": 5_719,
-}
-"""The guides that are longer than a guide may be, with as many words as each may have: it only shrinks."""
-
-
 def test_a_guide_is_read_in_nine_minutes() -> None:
     """A guide says how one does something, in at most 1,500 words; what is looked up stands in a page whose name ends in `-reference`."""
     pages = [path for path in sorted((ROOT / "docs" / "guides").glob("*.md")) if not path.stem.endswith("-reference")]
     words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in pages}
     assert len(words) > 25
-    assert {name: count for name, count in words.items() if count > NOT_YET_SHORT.get(name, 1_500)} == {}
+    assert {name: count for name, count in words.items() if count > 1_500} == {}
 
 
 def test_every_guide_is_listed() -> None:

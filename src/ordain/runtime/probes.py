@@ -98,9 +98,12 @@ def _check(policy: Policy, routing: Routing, place: str) -> None:
 
 def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed:
     found = outcome_of(kinds, probe, catalog)
-    expected: dict[str, str] = probe.expect.model_dump(mode="json", exclude_none=True)
-    if expected.get("verb") == ENTRY_OF[probe.message.mode] and not probe.message.verb:
-        expected["verb"] = entry_verb(probe.message.mode, catalog)  # what answers by itself here: settings may have named another
+    expect = probe.expect
+    if (
+        expect.verb == ENTRY_OF[probe.message.mode] and not probe.message.verb
+    ):  # what answers by itself here: settings may have named another
+        expect = expect.model_copy(update=type(expect)(verb=entry_verb(probe.message.mode, catalog)).model_dump(exclude_none=True))
+    expected: dict[str, str] = expect.model_dump(mode="json", exclude_none=True)
     missed = tuple(
         Missed(name=name, expected=value, found=found.get(name, NOTHING)) for name, value in expected.items() if found.get(name) != value
     )

@@ -74,7 +74,8 @@ class Messenger:
         """A file goes with the next message; what is told of that.
 
         Raises:
-            InvalidRequest: none is named, or it cannot be read.
+            InvalidRequest: none is named, or it is too large.
+            ConfigurationError: it cannot be read.
         """
         if not named:
             raise InvalidRequest("name the file: /attach FILE", code="unclear_command")

@@ -21,7 +21,7 @@ from msgspec import Struct
 from ordain.contracts.attachments import FILE_BYTES
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Attachment, Message
-from ordain.errors import InvalidRequest
+from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.flows.images import seeing
 from ordain.journal.digests import content_digest
 from ordain.ports.writes import AttachmentKept
@@ -111,13 +111,14 @@ def file_read(file: Path) -> Attachment:
     """A file of this machine, to go with a message; blocks while it is read.
 
     Raises:
-        InvalidRequest: it cannot be read (``cannot_read``), or is larger than any message may bring (``attachment_too_large``).
+        ConfigurationError: it cannot be read (``cannot_read``).
+        InvalidRequest: it is larger than any message may bring (``attachment_too_large``).
     """
     try:
         with file.open("rb") as opened:
             content = opened.read(FILE_BYTES + 1)
     except OSError as error:
-        raise InvalidRequest(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
+        raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
     if len(content) > FILE_BYTES:
         raise InvalidRequest(f"{file} is larger than {FILE_BYTES} bytes", code="attachment_too_large", status=413)
     return Attachment.of(file.name, content)

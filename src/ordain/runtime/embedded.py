@@ -122,7 +122,8 @@ class Embedded(Protocol):
 
         Raises:
             ValidationError: the message is not of its contract's shape.
-            InvalidRequest: a file cannot be read (``cannot_read``), or is not taken (``attachment_unread``, …).
+            ConfigurationError: a file cannot be read (``cannot_read``).
+            InvalidRequest: a file is not taken (``attachment_unread``, …).
             Refused: the session has as many turns going as policy permits (``session_busy``).
             Conflict: the message id came before with another content (``message_id_reused``).
         """

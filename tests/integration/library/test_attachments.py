@@ -12,7 +12,7 @@ from msgspec import structs
 
 from ordain.contracts.conversation import Attachment, Message, MessageAnswer
 from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
-from ordain.errors import InvalidRequest, OrdainError
+from ordain.errors import ConfigurationError, InvalidRequest, OrdainError
 from ordain.ports.library import ItemKind, LibrarySearch
 from ordain.ports.store import load_run
 from ordain.runtime.attachments import file_read
@@ -240,7 +240,7 @@ async def test_python_sends_files(tmp_path: Path) -> None:
         answer = await house.ordain.chat("sum this up", attachments=[tmp_path / "lease.md"])
         assert "recall.attached" in header(answer)
         assert file_read(tmp_path / "lease.md").size_bytes == len(LEASE)
-        with pytest.raises(InvalidRequest, match=r"cannot read .*gone\.md"):
+        with pytest.raises(ConfigurationError, match=r"cannot read .*gone\.md"):
             await house.ordain.chat("sum this up", attachments=[tmp_path / "gone.md"])
 
 

@@ -49,14 +49,19 @@ LOG_GONE = (
 )
 
 
-def connect(folder: Path | None) -> sqlite3.Connection:
-    """A connection to the folder's database, or to one in memory. It waits for what has the database to itself until it is ``at_once``."""
+def connect(folder: Path | None, *, guest: bool = False) -> sqlite3.Connection:
+    """A connection to the folder's database, or to one in memory. It waits for what has the database to itself until it is ``at_once``.
+
+    ``guest``: it looks, and one damaged text is not the end of that. An engine's own does without, since each text that it reads would cost a call.
+    """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (folder / FILE).exists():  # journal and keys are the owner's alone, in whatever folder they lie
             os.close(os.open(folder / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     name = ":memory:" if folder is None else str(folder / FILE)
     connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False, cached_statements=256)
+    if guest:
+        connection.text_factory = _as_it_lies
     connection.execute(f"PRAGMA busy_timeout={OPENING_MS}")
     # Before anything is read: whoever wrote the file wrote its schema, and what stands in one calls no function that could do harm.
     connection.execute("PRAGMA trusted_schema=OFF")
@@ -64,6 +69,14 @@ def connect(folder: Path | None) -> sqlite3.Connection:
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
     return connection
+
+
+def _as_it_lies(raw: bytes) -> str | bytes:
+    """A text; what is none, because somebody else wrote it or the disk did, is the bytes that it is."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 def at_once(connection: sqlite3.Connection) -> None:

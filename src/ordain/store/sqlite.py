@@ -110,7 +110,7 @@ class SqliteStore:
         try:
             if folder is not None:
                 check_in_use(folder)
-            self._db = connect(folder)
+            self._db = connect(folder, guest=options.holder is None)
             reading_only = folder is not None and options.holder is None and not os.access(folder / FILE, os.W_OK)
             if reading_only:
                 schema.read_only(self._db)
@@ -282,7 +282,7 @@ class SqliteStore:
         if self._memory or self.folder is None:
             return None
         try:
-            connection = connect(self.folder)
+            connection = connect(self.folder, guest=True)
             schema.read_only(connection)
             return configure_reader(connection)
         except (sqlite3.Error, OSError) as error:

@@ -27,6 +27,7 @@ from tests.shapes.talk import PRINCIPAL, House
 TABLES = ("sessions", "threads", "transcript", "runs")
 VALUES = {
     "bytes that are no text": "x'ff00'",
+    "a text that is none": "CAST(x'c3ff41' AS TEXT)",
     "a moment that nobody can say": "9223372036854775807",
     "JSON without an end": "replace(hex(zeroblob(40000)), '0', '[')",
     "the same as bytes": "CAST(replace(hex(zeroblob(40000)), '0', '[') AS BLOB)",
@@ -97,10 +98,32 @@ async def test_no_value_of_a_row_makes_a_face_stumble(home: Path, tmp_path: Path
     assert named
 
 
+NO_TEXT = {
+    "runs": "UPDATE runs SET reason = CAST(x'c3ff41' AS TEXT) WHERE no = (SELECT max(no) FROM runs)",
+    "sheets": "UPDATE sheets SET records = CAST(x'c3ff41' AS TEXT) WHERE run = (SELECT max(run) FROM sheets)",
+    "transcript": "UPDATE transcript SET author = CAST(x'c3ff41' AS TEXT) WHERE no = 1",
+    "threads": "UPDATE threads SET intent = CAST(x'c3ff41' AS TEXT) WHERE id = 1",
+}
+
+
+@pytest.mark.parametrize("table", NO_TEXT)
+def test_a_text_that_is_none_ends_no_replay(home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], table: str) -> None:
+    """One cell that somebody or the disk has spoilt is named with what it belongs to, and all the others are looked at."""
+    folder = shutil.copytree(home, tmp_path / "copy")
+    with closing(sqlite3.connect(folder / FILE)) as db, db:
+        db.execute(NO_TEXT[table])
+    assert main(["replay", "--all", "--data-dir", str(folder)]) == FAILED
+    said = capfd.readouterr()
+    assert "journal_corrupt" in said.out
+    assert re.search(r"\d+ of \d+ runs replay equal", said.out)
+    assert "Traceback" not in said.err
+
+
 @pytest.mark.parametrize(
     ("statement", "command", "named"),
     [
         ("UPDATE sessions SET created_at = x'ff00'", ["sessions", "list"], "column created_at"),
+        ("UPDATE threads SET intent = CAST(x'c3ff41' AS TEXT)", ["sessions", "show", "s1"], ": column intent"),
         ("UPDATE threads SET slots = replace(hex(zeroblob(100000)), '0', '[')", ["sessions", "show", "s1"], ": column slots"),
         ("UPDATE transcript SET body = CAST(replace(hex(zeroblob(100000)), '0', '[') AS BLOB)", ["sessions", "show", "s1"], "column body"),
         ("UPDATE runs SET wake_at = x'ff00'", ["runs", "list"], "column wake_at"),

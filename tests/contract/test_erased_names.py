@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.contracts.verbs import VerbRequest
@@ -154,8 +154,8 @@ async def test_no_face_names_it() -> None:
     async with House() as house:
         said = await house.say("tell me about cats", NAMED)
         await house.ordain.runtime.erase_session(NAMED, by="op", why="asked to")
-        transport = httpx.ASGITransport(build_app(Face(runtime=house.ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=house.ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             listed = await http.get("/sessions")
             (one,) = listed.json()["sessions"]
             assert (one["erased"], one["userId"]) == (True, "")

@@ -27,7 +27,7 @@ from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.folder import FILE
 from ordain.store.ledger import LEDGER_TABLES
 from ordain.store.library import SqliteLibrary
-from ordain.store.schema import HOLDERS, LOST_TIME, UPKEEP_TABLES
+from ordain.store.schema import HOLDERS, LOST_TIME, SENT_INDEX, UPKEEP_TABLES
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.writer import TRUNCATE_BATCHES
@@ -336,7 +336,7 @@ def as_version(db: sqlite3.Connection, version: int) -> None:
     """Take back what the schema's seventh version and those after it made, and say that the database has an earlier one."""
     for made, name in re.findall(
         r"CREATE (TABLE|INDEX) (\w+)",
-        UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS + LEDGER_TABLES + APPROVAL_TABLES + CONFIGURATION_TABLES,
+        UPKEEP_TABLES + LOST_TIME + SHEET_TABLES + HOLDERS + LEDGER_TABLES + APPROVAL_TABLES + CONFIGURATION_TABLES + SENT_INDEX,
     ):
         db.execute(f"DROP {made} IF EXISTS {name}")
     db.execute("CREATE INDEX runs_roots ON runs(status, parent)")

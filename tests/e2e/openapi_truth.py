@@ -6,7 +6,7 @@ import shlex
 from functools import cached_property
 from typing import Any
 
-import httpx
+import httpx2
 import jsonschema_rs
 
 PROBLEM = "application/problem+json"
@@ -15,7 +15,7 @@ PROBLEM = "application/problem+json"
 class Truth:
     """The document of a running server, and the statuses that answers were seen with."""
 
-    def __init__(self, http: httpx.Client) -> None:
+    def __init__(self, http: httpx2.Client) -> None:
         self.http = http
         self.document: dict[str, Any] = http.get("/openapi.json").json()
         self.seen: set[tuple[str, str]] = set()
@@ -34,13 +34,13 @@ class Truth:
                 return self.document["paths"][path].get(method.lower())
         return None
 
-    def ask(self, method: str, address: str, **options: Any) -> httpx.Response:
+    def ask(self, method: str, address: str, **options: Any) -> httpx2.Response:
         """One request whose answer must be as declared."""
         response = self.http.request(method, address, **options)
         self.check(response)
         return response
 
-    def check(self, response: httpx.Response) -> None:
+    def check(self, response: httpx2.Response) -> None:
         """The answer is as declared for its operation."""
         request = response.request
         operation = self.operation(request.method, request.url.raw_path.decode().partition("?")[0])
@@ -83,7 +83,7 @@ def code_of(refusal: dict[str, Any]) -> str:
     return str(refusal.get("error", refusal)["code"])
 
 
-def curl(request: httpx.Request) -> str:
+def curl(request: httpx2.Request) -> str:
     """A command that sends the same request again."""
     own = {"host", "accept", "accept-encoding", "connection", "user-agent", "content-length"}
     parts = ["curl", "-i", "-X", request.method]

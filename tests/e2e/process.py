@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from tests.commands import Command, run_command, start_command
 
@@ -32,7 +32,7 @@ class Server:
         self.environment = environment or {}
         self.arguments = arguments
         self.process: Command
-        self.http: httpx.Client
+        self.http: httpx2.Client
 
     def play(self, script: dict[str, Any]) -> Self:
         """Answer model calls from this script, from the next start on."""
@@ -66,12 +66,12 @@ class Server:
             assert self.process.poll() is None, self.log()
             assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.02)
-        self.http = httpx.Client(base_url=json.loads(note.read_text())["url"], timeout=PATIENCE_S, trust_env=False, verify=False)
+        self.http = httpx2.Client(base_url=json.loads(note.read_text())["url"], timeout=PATIENCE_S, trust_env=False, verify=False)
         return self
 
     @property
     def port(self) -> int:
-        return httpx.URL(str(self.http.base_url)).port or 0
+        return httpx2.URL(str(self.http.base_url)).port or 0
 
     def log(self) -> str:
         """What it wrote on stderr."""

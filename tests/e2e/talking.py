@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 
 from tests.e2e.process import PATIENCE_S, Server
 from tests.e2e.proposals import act, finish, slow
@@ -76,7 +76,7 @@ def transcript(server: Server, session: str) -> list[dict[str, Any]]:
 class Listener:
     """A client of a session's event stream, on a connection of its own."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx2.Response) -> None:
         self._lines = response.iter_lines()
         self.last_id = ""
 
@@ -113,7 +113,7 @@ def listening(server: Server, session: str, **headers: str) -> Iterator[Listener
     """Listen to a session."""
     params = {"after": headers.pop("after")} if "after" in headers else {}
     with (
-        httpx.Client(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False) as client,
+        httpx2.Client(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False) as client,
         client.stream("GET", f"{place_of(session)}/events", params=params, headers=headers) as response,
     ):
         assert response.status_code == 200, response.read()

@@ -17,7 +17,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -54,7 +54,7 @@ def bearer(token: str, **more: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", **more}
 
 
-def refused(response: httpx.Response) -> tuple[int, str]:
+def refused(response: httpx2.Response) -> tuple[int, str]:
     assert response.headers["content-type"] == "application/problem+json"
     return response.status_code, response.json()["code"]
 
@@ -215,7 +215,7 @@ async def test_a_revoked_token_ends_its_open_streams(server: Server) -> None:
     url = f"ws://127.0.0.1:{server.port}/ws?session=gone"
     async with (
         connect(url, proxy=None, additional_headers=headers) as socket,
-        httpx.AsyncClient(trust_env=False, timeout=PATIENCE_S) as http,
+        httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_S) as http,
     ):
         await socket.send(json.dumps({"text_input": "hi"}))
         while json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S))["event"] != "reply":

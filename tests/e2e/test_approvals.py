@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.approving import announce, ask_to_send, clear, decide, furnish, open_approvals, sent
@@ -31,7 +31,7 @@ def server(house: Server) -> Iterator[Server]:
     clear(house)
 
 
-def refused(response: httpx.Response) -> tuple[int, str]:
+def refused(response: httpx2.Response) -> tuple[int, str]:
     assert response.headers["content-type"] == "application/problem+json"
     return response.status_code, response.json()["code"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.process import Server
@@ -26,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def refused(response: httpx.Response) -> tuple[int, str]:
+def refused(response: httpx2.Response) -> tuple[int, str]:
     assert response.headers["content-type"] == "application/problem+json", response.text
     return response.status_code, response.json()["code"]
 

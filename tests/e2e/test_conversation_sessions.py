@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.process import Server
@@ -20,7 +20,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def refused(response: httpx.Response) -> tuple[int, str]:
+def refused(response: httpx2.Response) -> tuple[int, str]:
     assert response.headers["content-type"] == "application/problem+json", response.text
     return response.status_code, response.json()["code"]
 
@@ -163,7 +163,7 @@ def test_a_workspace_has_a_plain_name(server: Server, workspace: str, path: str)
 # --- erasing ---------------------------------------------------------------------------------------------------------------------------
 
 
-def erased(server: Server, session: str, **why: Any) -> httpx.Response:
+def erased(server: Server, session: str, **why: Any) -> httpx2.Response:
     return server.http.post(f"{place_of(session)}/erase", json=why or {"why": "the person asked for it"})
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.process import PATIENCE_S, Server
@@ -77,7 +77,7 @@ def test_a_stopping_server_ends_its_streams(tmp_path: Path) -> None:
     """SIGTERM ends every stream and releases whoever waits for an answer with where it will be; nothing hangs."""
     server = Server(tmp_path).play(SCRIPT).start()
     try:
-        found: list[httpx.Response] = []
+        found: list[httpx2.Response] = []
         asked = threading.Event()
         watched = {"trace": lambda name, _: asked.set() if name == "http11.receive_response_headers.started" else None}
         where = begin(server, "for ever", "stop:1")
@@ -121,7 +121,7 @@ def test_two_clients_speak_at_once(server: Server) -> None:
     assert heard[0] == heard[1] == transcript(server, "two:1")[2:]
 
 
-async def _open(client: httpx.AsyncClient, opened: asyncio.Barrier) -> str:
+async def _open(client: httpx2.AsyncClient, opened: asyncio.Barrier) -> str:
     async with client.stream("GET", f"{place_of('many:1')}/events", params={"after": 2}) as response:
         await opened.wait()
         async for line in response.aiter_lines():
@@ -134,8 +134,10 @@ async def test_many_idle_streams_all_hear_the_next_event(server: Server) -> None
     """Two hundred open streams stay open, and each of them gets the next entry."""
     say(server, "quick", "many:1")
     opened = asyncio.Barrier(STREAMS + 1)
-    limits = httpx.Limits(max_connections=STREAMS)
-    async with httpx.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False, limits=limits) as client:
+    limits = httpx2.Limits(max_connections=STREAMS)
+    async with httpx2.AsyncClient(
+        base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False, limits=limits
+    ) as client:
         streams = [asyncio.ensure_future(_open(client, opened)) for _ in range(STREAMS)]
         await opened.wait()
         assert not any(stream.done() for stream in streams)

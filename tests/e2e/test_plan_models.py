@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.settings import load_settings
@@ -128,7 +128,7 @@ def test_the_smoke_test_goes_to_the_planners_port(server: Server, endpoint: Mode
     """
     assert (load_settings(environment={}).port, load_settings(environment={"PLANNER_PORT": "9"}).port) == (8090, 9)
     endpoint.will_answer(act("extract_facts", text="A is B."), FACTS, finish("A is B."))
-    response = httpx.post(
+    response = httpx2.post(
         f"http://localhost:{server.port}/plan/react", json=seed("extract_facts_plan_minimal"), timeout=60, trust_env=False
     )
     assert (response.status_code, response.json()["status"], response.json()["usage"]["steps"]) == (200, "ok", 2)

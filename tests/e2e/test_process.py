@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.process import Server, run_cli
@@ -55,7 +55,7 @@ def test_a_killed_run_goes_on_and_replays_equal(house: Server) -> None:
 def test_sigterm_drains(house: Server, tmp_path: Path) -> None:
     """On SIGTERM a waiting caller is told where its run is kept, the process ends with 0, and the next one finishes the run."""
     server = house.play(HANGING).start()
-    answers: list[httpx.Response] = []
+    answers: list[httpx2.Response] = []
     waiting = threading.Thread(target=lambda: answers.append(server.http.post("/plan/react", json=ask("slow", request_id="slow"))))
     waiting.start()
     while not (found := server.http.get("/runs").json()["runs"]):
@@ -119,7 +119,7 @@ def test_a_locked_database_refuses_and_recovers(tmp_path: Path) -> None:
     with Server(tmp_path).play(SLOW) as server, closing(journal_of(sqlite3.connect(tmp_path / "ordain.db", isolation_level=None))) as other:
         done = server.plan(ask("simple"))["run_id"]
         other.execute("BEGIN IMMEDIATE")
-        probes: list[httpx.Response] = []
+        probes: list[httpx2.Response] = []
         probing = threading.Thread(target=lambda: probes.append(server.http.get("/ready")))
         probing.start()
         refused = server.http.post("/plan/react", json=ask("simple", request_id="later"))

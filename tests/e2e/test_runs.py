@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.rules.header import without_words
@@ -42,7 +42,7 @@ def newest(server: Server) -> list[str]:
     return [run["run_id"] for run in server.http.get("/runs", params={"limit": 1}).json()["runs"]]
 
 
-def operate(server: Server, run: str, action: str, body: dict[str, Any]) -> httpx.Response:
+def operate(server: Server, run: str, action: str, body: dict[str, Any]) -> httpx2.Response:
     return server.http.post(f"/runs/{run}/{action}", json=body)
 
 

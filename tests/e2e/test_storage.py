@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.cli.reason_words import meanings
@@ -111,7 +111,7 @@ def test_a_disk_without_room_is_not_ready(tmp_path: Path) -> None:
                 "url"
             ]
             inside = Path(f"/proc/{process.pid}/root{home}")
-            with httpx.Client(base_url=url, timeout=PATIENCE_S, trust_env=False, verify=False) as http:
+            with httpx2.Client(base_url=url, timeout=PATIENCE_S, trust_env=False, verify=False) as http:
                 for number in range(20):
                     http.post(
                         "/verbs/execute", json={"verb_id": "math.evaluate", "payload": {"expression": f"{number} + 1"}}
@@ -157,7 +157,7 @@ def test_without_descriptors_callers_are_told(server: Server) -> None:
     """More connections than files may be opened: each is answered, 503 beyond what can be kept; when they have gone everything is as before."""
     held = server.http.get("/health")
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (160, 4096))
-    callers = [httpx.Client(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False) for _ in range(100)]
+    callers = [httpx2.Client(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False, verify=False) for _ in range(100)]
     try:
         answers = [caller.get("/health") for caller in callers]
         assert {answer.status_code for answer in answers} == {200, 503}
@@ -167,7 +167,7 @@ def test_without_descriptors_callers_are_told(server: Server) -> None:
     finally:
         for caller in callers:
             caller.close()
-    assert httpx.get(f"{server.http.base_url}/ready", timeout=PATIENCE_S, trust_env=False, verify=False).status_code == 200
+    assert httpx2.get(f"{server.http.base_url}/ready", timeout=PATIENCE_S, trust_env=False, verify=False).status_code == 200
 
 
 def test_an_emptied_database_is_refused(server: Server) -> None:

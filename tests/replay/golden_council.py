@@ -1,4 +1,4 @@
-"""How the golden councils of council 1 and seat 1 are made: accepted, revised, held anew, delegated, unresolved, without a quorum, without a verdict.
+"""How the golden councils are made (those of seat 1 are kept beside): accepted, revised, held anew, delegated, unresolved, without a quorum, without a verdict.
 
 ``python -m tests.replay.golden_council FILE`` plays them and writes them; done once, never again for a flow version that exists.
 """

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 BEYOND = "192.0.2.1"  # reserved for documentation: nobody answers there
@@ -28,10 +28,10 @@ def test_names_are_not_resolved() -> None:
 
 
 async def test_clients_are_refused_through_their_libraries() -> None:
-    """The refusal passes through asyncio and httpx, which turn other errors into their own."""
+    """The refusal passes through asyncio and httpx2, which turn other errors into their own."""
     with REFUSED:
         await asyncio.open_connection(BEYOND, 80)
-    async with httpx.AsyncClient() as client:
+    async with httpx2.AsyncClient() as client:
         with pytest.RaisesGroup(pytest.RaisesExc(pytest.fail.Exception, match="live-call lock")):
             await client.get(f"http://{BEYOND}/")
 

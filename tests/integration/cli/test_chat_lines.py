@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.cli import chat_lines
@@ -283,7 +283,7 @@ async def test_ctrl_c_is_heard_from_the_first_words_on(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(chat_lines, "announce", announce)
     try:
-        messenger = Messenger(Connection(http=httpx.AsyncClient(), embedded=False), "default")
+        messenger = Messenger(Connection(http=httpx2.AsyncClient(), embedded=False), "default")
         chat = LineChat(messenger, Addressed(session="s", user="ada", mode="brain"), Printed())
         assert await asyncio.wait_for(chat.run(silence()), 5) == chat_lines.INTERRUPTED
     finally:
@@ -302,7 +302,7 @@ async def test_ctrl_c_while_the_message_is_sent_stops_its_turn(server: Server) -
                 signal.raise_signal(signal.SIGINT)
             return await super().say(to, text, message_id=message_id, reply_to=reply_to)
 
-    async with httpx.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) as http:
+    async with httpx2.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) as http:
         messenger = Hasty(Connection(http=http, embedded=False), "default")
         chat = LineChat(messenger, Addressed(session="s", user="ada", mode="agent"), Printed())
         assert await asyncio.wait_for(chat.run(one("long work")), PATIENCE_S) == chat_lines.INTERRUPTED

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.app import Ordain
@@ -167,8 +167,8 @@ async def test_the_server_says_it_too(home: Path, tmp_path: Path, caplog: pytest
     """503 `storage_damaged` for what needs the page, with the file's name; the log has one line of it; the rest is answered."""
     damaged(home, tmp_path / "home", root_of(home, "transcript"), DAMAGE["zeroed"])
     async with Ordain(home=tmp_path / "home") as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             refused = await http.get("/sessions/s1/messages")
             assert (refused.status_code, refused.json()["code"]) == (503, "storage_damaged")
             assert str(tmp_path / "home" / FILE) in refused.json()["detail"]

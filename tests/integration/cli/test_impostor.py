@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.cli.connection import running_server
@@ -112,7 +112,7 @@ async def test_each_connection_is_proven(left: tuple[Server, bytes, str]) -> Non
     assert note is not None
     port = server.port
     transport = ProvenTransport(lambda: note.proof, 10)
-    async with httpx.AsyncClient(base_url=note.url, transport=transport, headers={"Authorization": "Bearer x"}) as http:
+    async with httpx2.AsyncClient(base_url=note.url, transport=transport, headers={"Authorization": "Bearer x"}) as http:
         assert (await http.get("/runs", headers={"Connection": "close"})).status_code in {200, 401}
         server.kill()
         with impostor(port, health) as heard:
@@ -122,7 +122,7 @@ async def test_each_connection_is_proven(left: tuple[Server, bytes, str]) -> Non
             assert len(heard) == 1
             assert heard[0].startswith("GET /health")
             assert "Bearer" not in heard[0]
-        with pytest.raises(httpx.ConnectError):
+        with pytest.raises(httpx2.ConnectError):
             await http.get("/runs")
 
 

@@ -185,7 +185,7 @@ def test_a_changed_column_is_named(homes: dict[str, Path], tmp_path: Path, table
 DOCUMENT: dict[str, Any] = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None)))).openapi()
 UNSEEN = [(table, column) for table, columns in COLUMNS.items() for column, held in columns.items() if isinstance(held, Unseen)]
 APART = {face for columns in COLUMNS.values() for held in columns.values() if isinstance(held, Apart) for face in held.faces}
-OF_NOW = {"/api/verbs", "/health", "/metrics", "/models", "/ready", "/schemas", "/schemas/{name}"} | {
+OF_NOW = {"/api/verbs", "/health", "/metrics", "/models", "/ready", "/schemas", "/schemas/{name}", "/v1/models", "/v1/models/{model}"} | {
     f"{path}{more}" for path in ("/verbs", "/workflows", "/cards") for more in ("", "/{verb_id}", "/{template_id}", "/{name}")
 }
 """What tells of the process and of what it was given, and not of what happened."""
@@ -419,6 +419,7 @@ def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict
             "DROP TABLE ledger",
             *(f"DROP TABLE {table}" for table in ("approvals", "grants", "configuration")),
             "ALTER TABLE transcript DROP COLUMN marks",
+            "DROP INDEX transcript_sent",
             "DELETE FROM transcript",
             "UPDATE sessions SET head = 0, chain = zeroblob(16)",
             *(f"DELETE FROM {table}" for table in ("turns", "sheets", "runs", "mailbox", "threads", "accounts")),

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain, verb
@@ -50,7 +50,7 @@ def lose(text: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def house(home: Path, **script: Any) -> AsyncIterator[tuple[Ordain, httpx.AsyncClient]]:
+async def house(home: Path, **script: Any) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain with scripted proposals, or offline where there are none, and its HTTP face."""
     settings, extras = load_settings({}, home), Extras(verbs=(keep, lose))
     ask = script.pop("ask", None)
@@ -62,8 +62,8 @@ async def house(home: Path, **script: Any) -> AsyncIterator[tuple[Ordain, httpx.
         extras = Extras(verbs=(keep, lose), models={"default": ScriptedModel(make_script(**script))})
     async with Ordain(settings, extras=extras) as ordain:
         face = Face(runtime=ordain.runtime)
-        transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield ordain, http
 
 

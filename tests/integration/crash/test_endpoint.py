@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.process import PATIENCE_S, Server
@@ -96,7 +96,7 @@ class Crowd:
             path, body = "/messages", message(f"This is case {name}.", f"s-{name}", messageId=name)
         while not self._stop.wait(0.02):
             try:
-                answered = httpx.post(
+                answered = httpx2.post(
                     f"{self.server.http.base_url}{path}",
                     json=body,
                     headers={"Prefer": "respond-async"},
@@ -104,7 +104,7 @@ class Crowd:
                     trust_env=False,
                     verify=False,
                 )
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 continue
             assert answered.status_code in (200, 202, 503), answered.text
             if answered.status_code != 503:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain
@@ -33,10 +33,10 @@ OCTETS = {"Content-Type": "application/octet-stream"}
 
 
 @pytest.fixture
-async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def http(tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     async with Ordain(home=tmp_path) as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
 
 
@@ -82,11 +82,11 @@ async def test_an_addition_that_is_told_ends_with_its_token(tmp_path: Path) -> N
         new = NewToken(name="adder", scopes=(TokenScope.MEMORY,), workspaces=("default",))
         headers = {**OCTETS, "Authorization": f"Bearer {(await tokens.create(new, by='me')).secret}"}
         face = Face(runtime=ordain.runtime, exposure=Exposure(demanded=True))
-        transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
+        transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
         text = "\n\n".join(f"Paragraph {number}: " + "word " * 150 for number in range(200)).encode()
 
-        async def add(name: str, **more: str) -> httpx.Response:
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http:
+        async def add(name: str, **more: str) -> httpx2.Response:
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http:
                 return await http.post("/docs", params={"name": name}, content=text + name.encode(), headers={**headers, **more})
 
         adding = [asyncio.ensure_future(add("told.txt", Accept="application/x-ndjson"))]
@@ -104,7 +104,7 @@ async def test_an_addition_that_is_told_ends_with_its_token(tmp_path: Path) -> N
         assert (await add("after.txt")).status_code == 401
 
 
-async def test_notes_over_http(http: httpx.AsyncClient) -> None:
+async def test_notes_over_http(http: httpx2.AsyncClient) -> None:
     """A note is added, found, listed page by page and forgotten; another workspace sees nothing of it."""
     added = (await http.post("/memory", json={"text": "Ada drinks tea.", "user_id": "ada", "tags": ["food"]})).json()
     assert (added["outcome"], added["passages"], added["embedded"]) == ("added", 1, True)
@@ -131,10 +131,10 @@ async def test_a_note_is_its_users_own_only_from_who_may_speak_for_users(tmp_pat
             for name, scopes in {"memory": (TokenScope.MEMORY,), "chat": (TokenScope.MEMORY, TokenScope.CHAT)}.items()
         }
         app = build_app(Face(runtime=ordain.runtime, exposure=Exposure(demanded=True)))
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
 
         async def posted(token: str, path: str, **body: Any) -> Any:
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
                 return (await http.post(path, json=body, headers={"Authorization": f"Bearer {secrets[token]}"})).json()
 
         async def trusts() -> list[tuple[str, str]]:
@@ -153,7 +153,7 @@ async def test_a_note_is_its_users_own_only_from_who_may_speak_for_users(tmp_pat
 class Uploads:
     """Documents that arrive as the test lets them."""
 
-    def __init__(self, http: httpx.AsyncClient) -> None:
+    def __init__(self, http: httpx2.AsyncClient) -> None:
         self.http = http
         self.waits, self.may_end = asyncio.Event(), asyncio.Event()
         self.begun: list[str] = []
@@ -166,7 +166,7 @@ class Uploads:
             self.waits.set()
             await self.may_end.wait()
 
-    async def add(self, name: str, size: int, *, wait: bool = False, declared: bool = False, **headers: str) -> httpx.Response:
+    async def add(self, name: str, size: int, *, wait: bool = False, declared: bool = False, **headers: str) -> httpx2.Response:
         said = {**OCTETS, **headers, **({"Content-Length": str(size)} if declared else {})}
         return await self.http.post("/docs", params={"name": name}, content=self.body(name, size, wait=wait), headers=said)
 
@@ -177,8 +177,8 @@ async def test_documents_that_wait_fill_a_bounded_memory(tmp_path: Path, monkeyp
     monkeypatch.setattr(library_routes, "ROOM_LEAST", 10_000)
     embedder = Waiting()
     async with Ordain(home=tmp_path, extras=Extras(embedder=lambda: embedder)) as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
             uploads = Uploads(http)
             held = asyncio.ensure_future(uploads.add("held.txt", 60_000, wait=True))
             await uploads.waits.wait()
@@ -209,8 +209,8 @@ async def test_one_token_leaves_room_for_the_documents_of_others(tmp_path: Path,
         news = [NewToken(name=name, scopes=(TokenScope.MEMORY,), workspaces=("default",)) for name in ("ann", "ben")]
         ann, ben = [{"Authorization": f"Bearer {(await tokens.create(new, by='me')).secret}"} for new in news]
         app = build_app(Face(runtime=ordain.runtime, exposure=Exposure(demanded=True)))
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
             uploads = Uploads(http)
             held = asyncio.ensure_future(uploads.add("held.txt", 45_000, wait=True, **ann))
             await uploads.waits.wait()
@@ -250,8 +250,8 @@ async def test_a_token_has_one_place_for_documents(tmp_path: Path, accept: str) 
         news = [NewToken(name=name, scopes=(TokenScope.MEMORY,), workspaces=("default",)) for name in ("ann", "ben")]
         of = {new.name: {"Authorization": f"Bearer {(await tokens.create(new, by='me')).secret}"} for new in news} | {"owner": {}}
         app = build_app(Face(runtime=ordain.runtime, exposure=Exposure(demanded=False)))
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as http, asyncio.timeout(60):
             names = ["ann 1", "ann 2", "ann 3", "ben 1", "ben 2", "owner 1", "owner 2"]
             adding = [
                 asyncio.ensure_future(
@@ -267,7 +267,7 @@ async def test_a_token_has_one_place_for_documents(tmp_path: Path, accept: str) 
             assert reading.begun.index("ann 2") < reading.begun.index("ann 3")
 
 
-async def test_documents_over_http(http: httpx.AsyncClient) -> None:
+async def test_documents_over_http(http: httpx2.AsyncClient) -> None:
     """A document is added once, shown by its passages, replaced by another content of its source, and removed."""
     options: dict[str, Any] = {"params": {"name": "report.pdf", "source": "/a/report.pdf"}, "headers": OCTETS}
     added = (await http.post("/docs", content=pdf("Revenue rose.", "Costs fell."), **options)).json()
@@ -287,7 +287,7 @@ async def test_documents_over_http(http: httpx.AsyncClient) -> None:
     assert (await http.get(f"/docs/{replaced['id']}")).json()["code"] == "document_not_found"
 
 
-async def test_an_addition_tells_how_far_it_is(http: httpx.AsyncClient) -> None:
+async def test_an_addition_tells_how_far_it_is(http: httpx2.AsyncClient) -> None:
     """With Accept: application/x-ndjson each stored batch is a line, and the last line is what became of it, or why it was refused."""
     options: dict[str, Any] = {"params": {"name": "long.md"}, "headers": {**OCTETS, "Accept": "application/x-ndjson"}}
     lines = (await http.post("/docs", content=b"".join(b"# H%d\n\nText.\n" % n for n in range(150)), **options)).text.splitlines()
@@ -318,7 +318,7 @@ async def test_an_addition_tells_how_far_it_is(http: httpx.AsyncClient) -> None:
         ),
     ],
 )
-async def test_what_does_not_fit_is_refused(http: httpx.AsyncClient, path: str, options: dict[str, Any], status: int, code: str) -> None:
+async def test_what_does_not_fit_is_refused(http: httpx2.AsyncClient, path: str, options: dict[str, Any], status: int, code: str) -> None:
     """Every refusal is a problem with its code, and nothing is stored."""
     answer = await http.post(path, **options)
     assert (answer.status_code, answer.json()["code"]) == (status, code)

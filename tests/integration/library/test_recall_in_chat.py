@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain
@@ -49,7 +49,7 @@ class Listener:
 class Talk:
     """A running Ordain, what its model was shown, and its gateway."""
 
-    def __init__(self, ordain: Ordain, model: Listener, http: httpx.AsyncClient) -> None:
+    def __init__(self, ordain: Ordain, model: Listener, http: httpx2.AsyncClient) -> None:
         self.ordain, self.model, self.http = ordain, model, http
 
     async def remember(self, *texts: str) -> None:
@@ -71,8 +71,8 @@ class Talk:
 async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
     model = Listener()
     async with Ordain(home=tmp_path, extras=Extras(models={"default": model})) as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield Talk(ordain, model, client)
 
 

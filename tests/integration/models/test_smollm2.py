@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 import pytest_asyncio
@@ -149,7 +149,7 @@ async def idle(model: LocalModel) -> bool:
     served = await model._served()
     assert isinstance(served, OpenAIModel)
     address = served.url.removesuffix("/v1/chat/completions")
-    async with httpx.AsyncClient(headers={"authorization": f"Bearer {served._key}"}, timeout=PATIENCE_S, trust_env=False) as http:
+    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {served._key}"}, timeout=PATIENCE_S, trust_env=False) as http:
         for _ in range(200):
             if not any(slot["is_processing"] for slot in (await http.get(f"{address}/slots")).json()):
                 return True
@@ -169,7 +169,7 @@ async def test_nobody_else_is_answered(model: LocalModel) -> None:
     assert isinstance(served, OpenAIModel)
     assert served.url.startswith("http://127.0.0.1:")
     body = {"messages": [{"role": "user", "content": "Hello."}], "max_tokens": 1}
-    async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False) as http:
+    async with httpx2.AsyncClient(timeout=PATIENCE_S, trust_env=False) as http:
         for headers in ({}, {"authorization": "Bearer wrong"}):
             assert (await http.post(served.url, json=body, headers=headers)).status_code == 401
     seen = [Path(f"/proc/{model.pid}/{name}") for name in ("cmdline", "environ")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -54,7 +54,7 @@ def request(case: str, tools: tuple[str, ...] = tuple(verb.spec.name for verb in
 
 async def play(ordain: Ordain, provider: str, case: str, answers: list[str]) -> tuple[dict[str, Any], int]:
     """Run a request against these answers; the response, and how many answers were asked for."""
-    async with httpx.AsyncClient(base_url=provider, verify=False) as client:
+    async with httpx2.AsyncClient(base_url=provider, verify=False) as client:
         await client.post("/script", json={case: answers})
         response = (await ordain.plan(request(case))).wire
         return response, (await client.get("/calls")).json()[case]

@@ -186,7 +186,7 @@ def _was_broken_off(run: StoredRun) -> bool:
     return any(record.kind is RecordKind.DELIVERED for record in run.records)
 
 
-Budgets.TestCase.settings = settings(max_examples=examples(60, quick=8), stateful_step_count=20, deadline=None)
+Budgets.TestCase.settings = settings(max_examples=examples(60, quick=5), stateful_step_count=20, deadline=None)
 test_budgets = Budgets.TestCase
 """Whatever parents, children, crashes and refusals do in whatever order, no budget is overspent and nothing of one is lost."""
 

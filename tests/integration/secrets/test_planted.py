@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 from websockets.asyncio.client import connect
 
@@ -150,7 +150,7 @@ def command(*arguments: str) -> str:
     return said.getvalue()
 
 
-def exercise(http: httpx.Client, planted: Planted) -> None:
+def exercise(http: httpx2.Client, planted: Planted) -> None:
     """Every way to a model and a verb that leaks, then every way to look at what came of it."""
     asked: list[tuple[str, str, Any]] = []
     for word in WORDS:
@@ -276,7 +276,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
             note = json.loads((home / "server.json").read_text(encoding="utf-8"))
             place.secrets["owner's key"] = note["key"]
             headers = {"Authorization": f"Bearer {place.secrets['token']}"}
-            with httpx.Client(base_url=note["url"], headers=headers, timeout=PATIENCE_S, trust_env=False) as http:
+            with httpx2.Client(base_url=note["url"], headers=headers, timeout=PATIENCE_S, trust_env=False) as http:
                 exercise(http, place)
             asyncio.run(converse(note["url"], place))
             look_as_owner(place)

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain
@@ -28,13 +28,13 @@ async def ordain(tmp_path: Path) -> AsyncIterator[Ordain]:
 
 
 @pytest.fixture
-async def http(ordain: Ordain) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+async def http(ordain: Ordain) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
 
 
-async def damaged(ordain: Ordain, http: httpx.AsyncClient, what: str = "a row") -> str:
+async def damaged(ordain: Ordain, http: httpx2.AsyncClient, what: str = "a row") -> str:
     """A finished turn of which a record is damaged behind everybody's back."""
     run: str = (await http.post("/api/chat", json=MESSAGE)).json()["run_id"]
     assert ordain.store.folder is not None
@@ -47,7 +47,7 @@ async def damaged(ordain: Ordain, http: httpx.AsyncClient, what: str = "a row") 
 
 @pytest.mark.parametrize("what", list(DAMAGE))
 @pytest.mark.parametrize("below", ["", "/journal", "/events"])
-async def test_an_unreadable_run_of_another_workspace_is_not_there(ordain: Ordain, http: httpx.AsyncClient, what: str, below: str) -> None:
+async def test_an_unreadable_run_of_another_workspace_is_not_there(ordain: Ordain, http: httpx2.AsyncClient, what: str, below: str) -> None:
     """Who asks from another workspace is told what he is told of a run that there is not, and nothing of whose it is."""
     run = await damaged(ordain, http, what)
     elsewhere = {"Ordain-Workspace": "elsewhere"}
@@ -58,7 +58,7 @@ async def test_an_unreadable_run_of_another_workspace_is_not_there(ordain: Ordai
 
 
 @pytest.mark.parametrize("what", ["a row", "a status"])
-async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: httpx.AsyncClient, what: str) -> None:
+async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: httpx2.AsyncClient, what: str) -> None:
     """In its own workspace the run's row is known to be damaged, and the refusal carries no session, thread or workspace."""
     told = await http.get(f"/runs/{await damaged(ordain, http, what)}")
     assert (told.status_code, told.json()["code"]) == (500, "journal_corrupt")
@@ -66,7 +66,7 @@ async def test_a_refusal_says_nothing_of_the_runs_place(ordain: Ordain, http: ht
     assert "secret" not in told.text
 
 
-async def test_a_result_that_cannot_be_read_back_is_told_as_such(ordain: Ordain, http: httpx.AsyncClient) -> None:
+async def test_a_result_that_cannot_be_read_back_is_told_as_such(ordain: Ordain, http: httpx2.AsyncClient) -> None:
     """A record that an older build wrote and none can read: the run says so, and its journal is still shown."""
     asked = {"verb_id": "math.evaluate", "payload": {"expression": "1 / 0"}, "request_id": "r1"}
     run = (await http.post("/verbs/execute", json=asked)).json()["run_id"]
@@ -94,14 +94,14 @@ ORDERS = {
 
 @pytest.mark.parametrize("what", ["a row", "a status"])
 @pytest.mark.parametrize("order", list(ORDERS))
-async def test_what_cannot_be_read_cannot_be_operated(ordain: Ordain, http: httpx.AsyncClient, what: str, order: str) -> None:
+async def test_what_cannot_be_read_cannot_be_operated(ordain: Ordain, http: httpx2.AsyncClient, what: str, order: str) -> None:
     """That a run cannot be read is how it stands, and no failure of the request: 409 run_unreadable, as the document says."""
     refused = await http.post(f"/runs/{await damaged(ordain, http, what)}/{order}", json=ORDERS[order])
     assert (refused.status_code, refused.json()["code"]) == (409, "run_unreadable")
     assert "secret" not in refused.text
 
 
-async def test_a_stored_reply_is_given_again(ordain: Ordain, http: httpx.AsyncClient) -> None:
+async def test_a_stored_reply_is_given_again(ordain: Ordain, http: httpx2.AsyncClient) -> None:
     """A message that is delivered again gets the reply that stands in the transcript, though its run cannot be read any more."""
     given = await http.post("/api/chat", json=MESSAGE)
     await damaged(ordain, http)
@@ -111,7 +111,7 @@ async def test_a_stored_reply_is_given_again(ordain: Ordain, http: httpx.AsyncCl
 
 
 @pytest.mark.parametrize("address", ["/sessions/secret:ada/erase", "/runs/{run}/erase"])
-async def test_what_cannot_be_read_can_be_erased(ordain: Ordain, http: httpx.AsyncClient, address: str) -> None:
+async def test_what_cannot_be_read_can_be_erased(ordain: Ordain, http: httpx2.AsyncClient, address: str) -> None:
     """An unreadable record does not stand between a person and the erasure of what was said; a second time there is nothing left."""
     run = await damaged(ordain, http)
     erased = await http.post(address.format(run=run), json={"why": "the person asked for it"})
@@ -128,7 +128,7 @@ async def test_what_cannot_be_read_can_be_erased(ordain: Ordain, http: httpx.Asy
     assert (await http.post(address.format(run=run), json={"why": "again"})).json()["records"] == 0
 
 
-async def test_the_note_of_an_erasure_hangs_on_a_run_that_can_be_read(ordain: Ordain, http: httpx.AsyncClient) -> None:
+async def test_the_note_of_an_erasure_hangs_on_a_run_that_can_be_read(ordain: Ordain, http: httpx2.AsyncClient) -> None:
     """Where one thread's run cannot be read, who erased the session and why is kept with another one's."""
     readable: str = (await http.post("/api/chat", json={**MESSAGE, "message_id": "m0"})).json()["run_id"]
     assert await damaged(ordain, http) != readable
@@ -137,7 +137,7 @@ async def test_the_note_of_an_erasure_hangs_on_a_run_that_can_be_read(ordain: Or
     assert (note["kind"], note["body"]["action"], note["body"]["why"]) == ("note", "erase", "she asked")
 
 
-async def test_an_unreadable_run_that_goes_on_is_not_erased(ordain: Ordain, http: httpx.AsyncClient) -> None:
+async def test_an_unreadable_run_that_goes_on_is_not_erased(ordain: Ordain, http: httpx2.AsyncClient) -> None:
     """Erase waits for the run's end as it does for a readable one's."""
     run = await damaged(ordain, http)
     assert ordain.store.folder is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -75,7 +75,7 @@ SAYS = script_of(
 class Visitor:
     """Asks, keeps what was answered, and remembers where it has been."""
 
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     been: set[str] = field(default_factory=set[str])
 
     async def go(self, route: str, expect: int = 200, content: bytes | None = None, given: Any = None, **more: Any) -> Any:
@@ -98,7 +98,7 @@ def look_at(route: str, text: str) -> None:
     assert not hidden(text), route
     for line in text.splitlines():
         plain = line.removeprefix("data: ")
-        if plain.startswith(("{", "[")):
+        if plain.startswith(("{", "[")) and plain != "[DONE]":
             value = json.loads(plain)
             for path in EXACT.get(route, ()):
                 value = without(value, path.split("."))
@@ -131,7 +131,7 @@ async def house() -> AsyncIterator[House]:
 @pytest.fixture
 async def visitor(house: House) -> AsyncIterator[Visitor]:
     app = build_app(Face(runtime=house.ordain.runtime))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url="http://localhost") as http:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app, raise_app_exceptions=False), base_url="http://localhost") as http:
         yield Visitor(http)
 
 
@@ -201,10 +201,26 @@ async def test_no_route_passes_on_what_controls(house: House, visitor: Visitor) 
     await visitor.go("POST /verbs/reload")
     await visitor.go("GET /tokens")
     await visitor.go("GET /tokens/audit")
+    await openai(visitor)
     await refused(visitor)
     assert set(routes(build_app(Face(runtime=house.ordain.runtime)))) - STATIC - visitor.been == {
         "GET /sessions/{session}/events"
     }  # without end: below
+
+
+async def openai(visitor: Visitor) -> None:
+    """The address for OpenAI's clients: whole and streamed, what it gives and what it refuses."""
+    await visitor.go("GET /v1/models")
+    await visitor.go("GET /v1/models/{model}", model="ordain-agent")
+    await visitor.go("GET /v1/models/{model}", 404, model="none")
+    asked: dict[str, Any] = {"model": "ordain-agent", "messages": [{"role": "user", "content": POISON}], "user": POISON}
+    told = {"model": "ordain-agent", "input": POISON, "user": POISON}
+    for streams in (False, True):
+        await visitor.go("POST /v1/chat/completions", given={**asked, "stream": streams})
+        await visitor.go("POST /v1/responses", given={**told, "stream": streams})
+    await visitor.go("POST /v1/chat/completions", 404, given={**asked, "model": POISON})
+    await visitor.go("POST /v1/responses", 404, given={**told, "model": POISON})
+    await visitor.go("POST /v1/chat/completions", 422, given={**asked, "messages": [{"role": POISON, "content": POISON}]})
 
 
 async def approve(house: House, visitor: Visitor) -> None:

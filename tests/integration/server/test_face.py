@@ -4,7 +4,7 @@ import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain, verb
@@ -32,13 +32,13 @@ async def face(tmp_path: Path) -> AsyncIterator[Face]:
 
 
 @pytest.fixture
-async def http(face: Face) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+async def http(face: Face) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
 
 
-async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http: httpx.AsyncClient) -> None:
+async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http: httpx2.AsyncClient) -> None:
     """While the engine drains, new work is 503 stopping, readiness fails, and what is there can be read."""
     run = (await http.post("/plan/react", json=ask("any"))).json()["run_id"]
     face.runtime.engine.accepting = False
@@ -48,7 +48,7 @@ async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http:
     assert (await http.get(f"/runs/{run}")).status_code == 200
 
 
-async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx.AsyncClient) -> None:
+async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClient) -> None:
     """A side effect that outlasts its time is unknown, shown as such, and resolved by an operator with who and why; others are not."""
     reply = (await http.post("/verbs/execute", json={"verb_id": "write_slowly", "payload": {"text": "x"}})).json()
     TOO_LONG.set()
@@ -81,7 +81,7 @@ HUGE = "99999999999999999999"
         ("/runs/{run}/events", {"Last-Event-ID": HUGE}),
     ],
 )
-async def test_a_number_beyond_all_bounds_is_the_callers_mistake(http: httpx.AsyncClient, address: str, headers: dict[str, str]) -> None:
+async def test_a_number_beyond_all_bounds_is_the_callers_mistake(http: httpx2.AsyncClient, address: str, headers: dict[str, str]) -> None:
     """What no storage could hold is refused as a parameter that does not fit, wherever a caller may give a number."""
     run = (await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})).json()["run_id"]
     refused = await http.get(address.format(run=run), headers=headers)
@@ -89,14 +89,14 @@ async def test_a_number_beyond_all_bounds_is_the_callers_mistake(http: httpx.Asy
 
 
 @pytest.mark.parametrize("address", ["/sessions/s1/messages/9007199254740991", "/sessions/s1/messages/0", "/sessions/s1/messages/-1"])
-async def test_a_message_that_there_is_not_is_not_found(http: httpx.AsyncClient, address: str) -> None:
+async def test_a_message_that_there_is_not_is_not_found(http: httpx2.AsyncClient, address: str) -> None:
     """A number of no message is 404 up to the bound."""
     await http.post("/api/chat", json={"text_input": "hello", "session_id": "s1"})
     missing = await http.get(address)
     assert (missing.status_code, missing.json()["code"]) == (404, "message_not_found")
 
 
-async def test_whole_numbers_are_integers_however_they_are_spelled(http: httpx.AsyncClient) -> None:
+async def test_whole_numbers_are_integers_however_they_are_spelled(http: httpx2.AsyncClient) -> None:
     """JSON Schema calls 13.0 an integer, and so does every body; 13.5 is none, and free content stays as it was written."""
     spelled = {**ask("any"), "limits": {"max_steps": 4.0, "max_tokens_answer": 100.0}, "context": {"external_facts": {"n": 2.0}}}
     run = (await http.post("/plan/react", json=spelled)).json()["run_id"]
@@ -107,13 +107,13 @@ async def test_whole_numbers_are_integers_however_they_are_spelled(http: httpx.A
     assert [one["place"] for one in refused.json()["errors"]] == ["/limits/max_steps"]
 
 
-async def test_the_body_limit_is_the_faces_own(http: httpx.AsyncClient) -> None:
+async def test_the_body_limit_is_the_faces_own(http: httpx2.AsyncClient) -> None:
     """A body above the configured bound is refused, one at the bound is read."""
     assert (await http.post("/plan/react", json=ask("x" * 3000))).json()["code"] == "too_large"
     assert (await http.post("/plan/react", json=ask("x" * 1000))).status_code == 200
 
 
-async def test_a_bug_is_a_problem_without_details(face: Face, http: httpx.AsyncClient) -> None:
+async def test_a_bug_is_a_problem_without_details(face: Face, http: httpx2.AsyncClient) -> None:
     """Where our own code breaks the wire says internal and nothing more."""
     del face.runtime.search
     response = await http.get("/runs")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain import Ordain
@@ -27,7 +27,7 @@ VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "
 
 
 @asynccontextmanager
-async def house(home: Path, exposure: Exposure | None = None, **verbs: Any) -> AsyncIterator[tuple[Ordain, httpx.AsyncClient]]:
+async def house(home: Path, exposure: Exposure | None = None, **verbs: Any) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain whose model says these words, and its HTTP face."""
     settings = load_settings({}, home)
     settings = settings.model_copy(
@@ -36,8 +36,8 @@ async def house(home: Path, exposure: Exposure | None = None, **verbs: Any) -> A
     extras = Extras(models={"default": ScriptedModel(make_script(verbs={**VERBS, **verbs}))})
     async with Ordain(settings, extras=extras) as ordain:
         face = Face(runtime=ordain.runtime) if exposure is None else Face(runtime=ordain.runtime, exposure=exposure)
-        transport = httpx.ASGITransport(build_app(face), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield ordain, http
 
 
@@ -47,7 +47,7 @@ def turns(*texts: str) -> list[dict[str, Any]]:
 
 
 async def said(
-    http: httpx.AsyncClient, messages: list[dict[str, Any]], headers: dict[str, str] | None = None, **more: Any
+    http: httpx2.AsyncClient, messages: list[dict[str, Any]], headers: dict[str, str] | None = None, **more: Any
 ) -> dict[str, Any]:
     """The answer to a chat completion."""
     answer = await http.post(CHAT, json={"model": "ordain", "messages": messages, **more}, headers=headers)

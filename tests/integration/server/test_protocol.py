@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -312,7 +312,7 @@ async def test_head_is_get_without_a_body(place: Listening, address: str) -> Non
     async with wire(place.port) as line:
         await line.send(b"HEAD " + address.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n")
         answer = await line.answer(head=True)
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http, http.stream("GET", address) as got:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http, http.stream("GET", address) as got:
             same = {name: value for name, value in got.headers.items() if name not in {"date", "transfer-encoding"}}
             assert answer.status == got.status_code
         assert {name: value for name, value in answer.headers.items() if name != "date"} == same
@@ -334,7 +334,7 @@ async def test_head_is_get_without_a_body(place: Listening, address: str) -> Non
 )
 async def test_other_methods_are_told_which_there_are(place: Listening, method: str, address: str, allowed: str) -> None:
     """405 names the methods of the address in Allow."""
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http:
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{place.port}", verify=False) as http:
         refused = await http.request(method, address)
     assert (refused.status_code, refused.json()["code"], refused.headers["allow"]) == (405, "method_not_allowed", allowed)
 

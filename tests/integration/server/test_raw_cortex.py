@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from ordain import Ordain
 from ordain.server import Face, build_app
@@ -27,11 +27,11 @@ EXTRACT = act("extract_facts", {"text": "Alice is 30."})
 
 
 @asynccontextmanager
-async def played(home: Path, planner: list[Any], verbs: dict[str, list[Any]]) -> AsyncIterator[tuple[Ordain, httpx.AsyncClient]]:
+async def played(home: Path, planner: list[Any], verbs: dict[str, list[Any]]) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain that plays these proposals, and its HTTP face."""
     async with scripted(load_settings({}, home), planner, verbs) as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield ordain, http
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
@@ -55,8 +55,8 @@ class Place:
         return connect(f"ws://{self.url}/ws{query}", additional_headers=headers, proxy=None, max_size=2**24)
 
     @property
-    def http(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=f"http://{self.url}", timeout=PATIENCE_S, trust_env=False, verify=False)
+    def http(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(base_url=f"http://{self.url}", timeout=PATIENCE_S, trust_env=False, verify=False)
 
     @property
     def readers(self) -> int:
@@ -564,7 +564,7 @@ async def test_streams_wait_for_a_session_that_has_not_begun(place: Place) -> No
     assert [event["seq"] for event in durable] == [1, 2]
 
 
-async def _until_reply(response: httpx.Response) -> AsyncIterator[str]:
+async def _until_reply(response: httpx2.Response) -> AsyncIterator[str]:
     async for line in response.aiter_lines():
         if line.startswith("data: "):
             yield line

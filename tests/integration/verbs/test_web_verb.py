@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ordain.contracts.schema import Schema
@@ -163,7 +163,7 @@ async def test_many_parts_that_came_together_keep_nobody_waiting() -> None:
             yield b"x"
 
     clock = asyncio.ensure_future(ticking())
-    assert await read_bytes(httpx.Response(200, content=crumbs()), 1000) == (b"x" * 10 * BREATH, False)
+    assert await read_bytes(httpx2.Response(200, content=crumbs()), 1000) == (b"x" * 10 * BREATH, False)
     clock.cancel()
     assert max(Counter(seen).values()) <= BREATH
 

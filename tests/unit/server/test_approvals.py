@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import httpx
+import httpx2
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.verbs import ArgumentRole, VerbRequest
@@ -50,8 +50,8 @@ async def test_large_arguments_are_spelled_out_beside_the_loop(tmp_path: Any) ->
     beside = Beside()
     asyncio.get_running_loop().set_default_executor(beside)
     async with Ordain(load_settings({}, tmp_path), extras=Extras(verbs=(post_out,), memory=True)) as ordain:
-        transport = httpx.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        transport = httpx2.ASGITransport(build_app(Face(runtime=ordain.runtime)), raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             asked = VerbRequest(verb_id="post.out", payload={"text": WORD}, caller="test")
             await ordain.runtime.accept(asked, "local:test", waits=True)
             items: list[Any] = []

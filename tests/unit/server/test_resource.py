@@ -4,7 +4,7 @@ from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
-import httpx
+import httpx2
 import pytest
 from fastapi.dependencies.utils import get_dependant
 
@@ -23,7 +23,7 @@ async def test_a_route_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     app = build_app(Face(runtime=cast("Any", SimpleNamespace(conversation=None))))
     declared = built.copy()
     assert declared.total() > 50
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app.router), base_url="http://127.0.0.1") as client:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app.router), base_url="http://127.0.0.1") as client:
         assert (await client.get("/no/such/route")).status_code == 404
     assert app.openapi()["paths"]
     assert built == declared

@@ -95,11 +95,16 @@ class MessageIds(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
 
 
 class Telling(StrEnum):
-    """What is to be told of a run: how far it is, what had happened when it was stopped, or that its sender's later word came too late for it."""
+    """What is to be told of a run.
+
+    How far it is; what had happened when it was stopped; that its sender's later word came too late for it; or, to a message that said more than yes or
+    no to it, how a yes is given to what it waits for.
+    """
 
     PROGRESS = "progress"
     STOPPED = "stopped"
     LATE = "late"
+    BESIDE = "beside"
 
 
 class Commission(Struct, frozen=True, kw_only=True):

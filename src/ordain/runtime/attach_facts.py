@@ -40,11 +40,8 @@ def attach_facts(
     given, edit = suggested or Placing(), _edit(state, message)
     barred = {thread.id: _barred(state, message, thread) for thread in state.threads}
     last = _last(state, barred)
-    says = found.yes or found.no or found.hold
-    answered = latest_answer(state, message, last) if says else LatestAnswer()
-    goes_on = found.go_on and not says
-    paused = held_thread(state, said.user, after=last.seq) if goes_on else 0
-    held = held_request(state, said.user, after=last.seq) if goes_on else None
+    answered = latest_answer(state, message, last) if found.yes or found.no or found.hold else LatestAnswer()
+    paused, unbegun = _held(state, message, last)
     place = state.edited if edit is not Edit.NONE else state.replied
     named = thread_named(state, message) if place is None and message.thread_ref and state.spoken else 0
     anchor = named if place is None else place.thread
@@ -82,7 +79,7 @@ def attach_facts(
         refused=answered.refused,
         revises=bool(answer_edited(state, message)),
         paused=paused,
-        unbegun=held is not None and held.unbegun,
+        unbegun=unbegun,
         halted=state.halted,
         newest=True,
         outspoken=True,
@@ -92,6 +89,15 @@ def attach_facts(
 def _told_of(state: SessionState, *referred: set[int]) -> list[Thread]:
     """As many threads as the facts hold; those that are referred to are never cut off."""
     return sorted(state.threads, key=lambda thread: [thread.id not in ids for ids in referred])[:THREADS_MAX]
+
+
+def _held(state: SessionState, message: Received, last: LastWord) -> tuple[int, bool]:
+    """The thread of the work that was held, and whether something was held after it that had not begun, for a message that orders to go on."""
+    found, user = message.found, message.facts.user
+    if not found.go_on or found.yes or found.no or found.hold:
+        return 0, False
+    held = held_request(state, user, after=last.seq)
+    return held_thread(state, user, after=last.seq), held is not None and held.unbegun
 
 
 def _last(state: SessionState, barred: dict[int, Barred]) -> LastWord:

@@ -106,7 +106,7 @@ class Consequences:
             case Override():
                 return self._override(outcome)
             case StatusNudge(thread=number):
-                return self._nudge(self._thread(number), Telling.LATE if reason is AttachReason.TOO_LATE else Telling.PROGRESS)
+                return self._nudge(self._thread(number), self._telling(reason))
             case AnswerPending(thread=number, partly=partly):
                 return self._answer(self._thread(number), partly)
             case NewRequest():
@@ -146,6 +146,12 @@ class Consequences:
         if outcome.stop and (key := slot_taken_back(self._state, self._message, thread)):
             change = msgspec.structs.replace(change, slot=(key, False))
         return self._consequence(Attached.OVERRIDE, change, *mail, *turn, thread=thread.id)
+
+    def _telling(self, reason: Reason) -> Telling:
+        said = self._message.found
+        if reason is AttachReason.APPROVAL and not (said.yes or said.no or said.hold):
+            return Telling.BESIDE
+        return Telling.LATE if reason is AttachReason.TOO_LATE else Telling.PROGRESS
 
     def _nudge(self, thread: Thread, telling: Telling) -> _Follows:
         run = thread.turns[0] if thread.turns else thread.run

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ordain.contracts.verbs import ArgumentRole
+from ordain.flows.status.flow import NOTHING_ELSE
 from ordain.ports.sessions import EntryKind, ThreadStatus
 from ordain.rules.attach import AttachReason
 from ordain.runtime.approval_words import ALIKE_ELSEWHERE, CUT, DONE_ELSEWHERE, MAYBE_DONE, PERHAPS_DONE
@@ -112,6 +113,7 @@ async def test_no_message_is_a_yes(tmp_path: Path, word: str) -> None:
         assert f"(approval {approval})" in told
         assert "announce@1: note_down, send_out" in told
         assert "No message is a yes or a no to that." in told
+        assert (NOTHING_ELSE in told) == (word in ("sure...", "yes, but only to the German ones"))
         assert f"ordain approvals approve {approval}" in told
         assert house.desk.did == []
         assert house.query("SELECT state FROM approvals") == [("open",)]

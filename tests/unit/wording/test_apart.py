@@ -1,5 +1,6 @@
 """Engine 7: what has a matter of its own is a request beside what is open, whatever it begins with; nothing becomes an answer by that, and none is lost."""
 
+# ruff: noqa: RUF001 (what people say in other scripts)
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -36,6 +37,27 @@ def outcomes(some: Iterable[Row], state: Open) -> list[tuple[str, AttachOutcome]
 def test_a_new_request_is_worked_on_whatever_is_open(state: Open) -> None:
     """Every one of 62, and all 12 that begin with a yes: none is taken for a status question, an answer or nothing."""
     assert [text for text, outcome in outcomes(labelled("request", "yes_and"), state) if not isinstance(outcome, NewRequest)] == []
+
+
+@pytest.mark.parametrize("state", Open)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "thanks. Dijkstra",
+            "hmm, Dijkstra",
+            "2+2",
+            "sure thing, what's 2+2",
+            "yes, but first tell me a joke",
+            "yes but also tell me a joke",
+        ),
+        *("never mind, what time is it in Oslo?", "leave it, and list my files", "👍 what is a lighthouse?", "yes\nwhat is a lighthouse?"),
+        *("oui, et quelle est la capitale de la France ?", "sí, y ¿cuál es la capital de Francia?", "да, а какая столица Франции?"),
+    ],
+)
+def test_what_was_tried_later_is_worked_on_too(text: str, state: Open) -> None:
+    """Thanks, hesitation, a calculation, what is wanted first, other languages."""
+    assert isinstance(became(text, state, WORDING)[0], NewRequest)
 
 
 @pytest.mark.parametrize("state", Open)
@@ -161,4 +183,4 @@ def test_engine_7_grants_and_orders_what_engine_6_does(text: str, before: str) -
     """Whatever is said: only what is partly an answer may be a matter of its own."""
     now, then = WORDING.cues(before + text), SIXTH.cues(before + text)
     assert structs.replace(now, partly=then.partly, apart=False, lead="") == then
-    assert now.partly is then.partly or (then.partly is Partly.LEANS and now.partly is Partly.MAYBE)
+    assert now.partly is then.partly or (then.partly in (Partly.LEANS, Partly.CONDITION) and now.partly is Partly.MAYBE)

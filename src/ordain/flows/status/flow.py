@@ -16,10 +16,14 @@ from ordain.rules.header import SIGNS, plain
 
 SHOWN = 300
 APPROVALS_TOLD = 3
+NOTHING_ELSE = "Nothing else of the message was taken: a request is worked on beside it where it is a message of its own."
 
 
 class StatusInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then, and how many ``queued`` turns never began; or that a word came too late."""
+    """Which run is asked after; ``about`` is progress, or stopped: what had happened by then, and how many ``queued`` turns never began; or that a word came too late.
+
+    ``beside``: the message said more than yes or no to what waits for an approver.
+    """
 
     session: str
     seq: int
@@ -65,7 +69,8 @@ def _told(context: FlowContext, given: StatusInput, found: dict[str, Any]) -> st
     if found["asks"]:
         return f"{about}waiting for your answer: {found['asks'][:SHOWN]}"
     if found.get("approvals"):
-        return f"{about}{_awaits(found['approvals'])}"
+        beside = f" {NOTHING_ELSE}" if given.about == Telling.BESIDE else ""
+        return f"{about}{_awaits(found['approvals'])}{beside}"
     if status in {"ready", "running", "waiting"}:
         begun = found["steps"] or found["verb_calls"]
         calls = f"{found['model_calls']} model calls and {found['verb_calls']} verb calls so far" if begun else "no step has ended yet"

@@ -48,6 +48,7 @@ _SIGNED: Final[Mapping[str, Begins]] = {
     "thanks": Begins.COURTESY,
     "greeting": Begins.COURTESY,
     "hold": Begins.HOLD,
+    "stop": Begins.HOLD,
     "no": Begins.NO,
     "no_or_not": Begins.NO,
     "negative": Begins.NO,

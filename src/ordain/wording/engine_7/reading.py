@@ -7,6 +7,7 @@ speaks of the matter itself (*yes, send it*), a mistyped answer. None of it beco
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from msgspec import structs
@@ -24,6 +25,7 @@ LISTS: Final = SIXTH_LISTS | matter.LISTS
 """The lists of words that engine 7 looks into."""
 ASKING_WORDS: Final = 4
 """A question of so many words asks something, also where the table knows every one of them."""
+CALCULATION: Final = re.compile(r"\d\s*[+*^×÷]\s*\d")
 NAME_LETTERS: Final = 3
 """A word of so many letters can be the name of something."""
 _NAME: Final = Sign.OWN.name.lower()
@@ -51,13 +53,21 @@ class ApartReading:
         found = self._sixth.cues(text)
         if found.yes or found.no or found.hold or len(text.strip()) > LOOKED_AT:
             return found
-        if found.partly not in (Partly.LEANS, Partly.MAYBE):
+        if not found.partly:
             return found
         said = self._beginnings.split(text)
+        if found.partly is Partly.CONDITION:
+            apart = bool(said.begins & _ANSWERS) and (said.added or Begins.YES not in said.begins)
+            orders = apart and self._goes_on(said, text, ordering=True)
+            return structs.replace(found, partly=Partly.MAYBE, apart=True, lead=_lead(said)) if orders else found
         if said.begins & _ANSWERS:
             apart = said.added or not said.begins & {Begins.YES, Begins.NO}  # of a question right behind an answer a model may know better
-            return structs.replace(found, partly=Partly.MAYBE, apart=apart, lead=_lead(said)) if self._goes_on(said) else found
-        return structs.replace(found, partly=Partly.MAYBE) if self._names(text, found) else found
+            return structs.replace(found, partly=Partly.MAYBE, apart=apart, lead=_lead(said)) if self._goes_on(said, text) else found
+        if said.begins and said.rest:
+            named = self._goes_on(said, text) or self._names(said.rest, self._sixth.cues(said.rest))
+        else:
+            named = self._names(text, found)
+        return structs.replace(found, partly=Partly.MAYBE) if named else found
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
@@ -67,15 +77,20 @@ class ApartReading:
         """Whether the message has a word of one of the options, or of a place."""
         return self._sixth.mentions(text, options)
 
-    def _goes_on(self, said: Matter) -> bool:
-        """Whether what stands behind an answer is a matter of its own: it asks something, or it is joined on, or it orders what is none of the matter."""
+    def _goes_on(self, said: Matter, text: str, *, ordering: bool = False) -> bool:
+        """Whether what stands behind an answer is a matter of its own: it asks something, or it is joined on, or it orders what is none of the matter.
+
+        ``ordering``: only what orders counts.
+        """
         if not said.rest or self._beginnings.puts_off(said.rest):
             return False
         read = self._sixth.cues(said.rest)
         if read.yes or read.no or read.hold or read.go_on or read.stop or read.nudge or read.trouble or read.filler:
             return False
         signs = [sign for _, sign in self.parts(said.rest)]
-        own = any(sign in _OWN for sign in signs)
+        own = any(sign in _OWN for sign in signs) or CALCULATION.search(text) is not None
+        if ordering:
+            return own and read.order and _REFERS not in signs
         if read.question or "?" in said.rest:
             return own or read.words >= ASKING_WORDS
         if not own or self._beginnings.is_undecided(said.rest):
@@ -88,6 +103,8 @@ class ApartReading:
         """Whether so few words name something, and say nothing to what is open."""
         if found.partly is not Partly.LEANS or found.steer == CERTAIN or max(found.stop, found.nudge, found.trouble, found.filler):
             return False
+        if CALCULATION.search(text) is not None:
+            return True
         parts = self.parts(text)
         named = any(sign == _NAME and spoken.isalpha() and len(spoken) >= NAME_LETTERS for spoken, sign in parts)
         if not named or found.date_time or any(sign == _REFERS for _, sign in parts):

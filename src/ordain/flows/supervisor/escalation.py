@@ -18,7 +18,7 @@ from ordain.flows.steps.chain import ChainAsked, enter_chain, left_open, steps_t
 from ordain.flows.steps.steps import Progress, left_answer, left_reason
 from ordain.flows.supervisor.request import arguments_of
 from ordain.rules.council import UNRESOLVED
-from ordain.rules.header import quoted
+from ordain.rules.header import SIGNS, plain
 
 TENTATIVE_CHARS = 4000
 """Most of such words, in characters."""
@@ -81,5 +81,6 @@ async def consult(escalation: Escalation, refs: tuple[int, ...]) -> Escalated:
     if came.next is CouncilDirective.DELEGATE_CHAIN and result is not None:
         return await escalate(escalation, refs, left_open(result))
     proposed = result.tentative_text if result is not None and escalation.attaches else ""
-    attached = f" Proposed, and not final: {quoted(proposed, TENTATIVE_CHARS)}" if proposed and came.error == UNRESOLVED else ""
+    shown = plain(proposed.translate(SIGNS), TENTATIVE_CHARS) if came.error == UNRESOLVED else ""
+    attached = f' Proposed, and not final: "{shown}"' if shown else ""
     return Escalated(error=came.error, message=f"{came.message}{attached}")

@@ -122,13 +122,8 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if os.path.lexists(config):
         given = _validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
-    policy_file = home / "policy.toml"
-    named = None if given.policy is None else (home / given.policy)
-    if named is not None and not named.exists():
-        raise ConfigurationError(
-            f"{config}: policy names {named}, which is not there: put it there, or take the line out", code="no_policy_file"
-        )
-    policy = read_policy(named or (policy_file if policy_file.is_file() else None))
+    policy_file = _policy_file(home, given, config)
+    policy = read_policy(policy_file if given.policy is not None or policy_file.is_file() else None)
     profiles = _profiles(env, given)
     lanes = policy.lanes
     if not lanes.profiles:
@@ -138,21 +133,11 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
         made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
         profiles[DEFAULT_PROFILE] = at_list_price(made)
-    for lane, names in lanes.profiles.items():
-        if missing := [name for name in names if name not in profiles]:
-            known = ", ".join(sorted(profiles))
-            message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}"
-            raise ConfigurationError(
-                f"{message}; set it up: ordain models add {missing[0]}, or: ordain init --replace", code="unknown_profile"
-            )
+    _check_lanes(lanes, profiles)
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
-    keys = (home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None)
-    elsewhere = (
-        Path(named_file).expanduser() for named_file in (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE")) if named_file
-    )
     return Settings(
         home=home,
-        files=(config, named or policy_file, *keys, *elsewhere),
+        files=(config, policy_file, *_other_files(env, profiles, home)),
         policy=policy.model_copy(
             update={
                 "lanes": lanes,
@@ -173,6 +158,31 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         mail=given.mail,
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
+
+
+def _policy_file(home: Path, given: FileSettings, config: Path) -> Path:
+    """The policy's file, which need not be there where none is named."""
+    if given.policy is None:
+        return home / "policy.toml"
+    if not (named := home / given.policy).exists():
+        message = f"{config}: policy names {named}, which is not there: put it there, or take the line out"
+        raise ConfigurationError(message, code="no_policy_file")
+    return named
+
+
+def _check_lanes(lanes: LanesPolicy, profiles: Mapping[str, ModelProfile]) -> None:
+    for lane, names in lanes.profiles.items():
+        if missing := [name for name in names if name not in profiles]:
+            message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {', '.join(sorted(profiles))}"
+            mend = f"set it up: ordain models add {missing[0]}, or: ordain init --replace"
+            raise ConfigurationError(f"{message}; {mend}", code="unknown_profile")
+
+
+def _other_files(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> list[Path]:
+    """What settings are read from besides the folder's own two: keys, and what the environment names."""
+    named = (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE"))
+    keys = [home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None]
+    return [*keys, *(Path(file).expanduser() for file in named if file)]
 
 
 def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:

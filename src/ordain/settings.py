@@ -23,7 +23,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
-from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, at_list_price, endpoint_of
+from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, at_list_price, check_key_files, check_lanes, endpoint_of
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
     HOST_CHARS,
@@ -133,7 +133,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
         made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
         profiles[DEFAULT_PROFILE] = at_list_price(made)
-    _check_lanes(lanes, profiles)
+    check_lanes(lanes, profiles)
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     return Settings(
         home=home,
@@ -168,14 +168,6 @@ def _policy_file(home: Path, given: FileSettings, config: Path) -> Path:
         message = f"{config}: policy names {named}, which is not there: put it there, or take the line out"
         raise ConfigurationError(message, code="no_policy_file")
     return named
-
-
-def _check_lanes(lanes: LanesPolicy, profiles: Mapping[str, ModelProfile]) -> None:
-    for lane, names in lanes.profiles.items():
-        if missing := [name for name in names if name not in profiles]:
-            message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {', '.join(sorted(profiles))}"
-            mend = f"set it up: ordain models add {missing[0]}, or: ordain init --replace"
-            raise ConfigurationError(f"{message}; {mend}", code="unknown_profile")
 
 
 def _other_files(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> list[Path]:
@@ -225,24 +217,12 @@ def _key(env: Mapping[str, str]) -> str:
     return key
 
 
-def _check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
-    """Whether each file that a profile has its key in is there.
-
-    Raises:
-        ConfigurationError: ``key_missing``; the message says what to do.
-    """
-    for name, profile in profiles.items():
-        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
-
-
 def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
     """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    _check_key_files(profiles, home)
+    check_key_files(profiles, home)
     own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     if not (key := _key(env)):
         return own

@@ -26,7 +26,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
-from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, at_list_price, endpoint_of
+from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, at_list_price, check_key_files, check_lanes, endpoint_of
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
     HOST_CHARS,
@@ -39,7 +39,6 @@ from ordain.settings_file import (
     ServerSettings,
     VerbSettings,
     WorkflowSettings,
-    policy_file_of,
 )
 
 M = TypeVar("M", bound=Strict)
@@ -136,8 +135,8 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if os.path.lexists(config):
         given = _validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
-    policy_file, named = policy_file_of(config, given)
-    policy = read_policy(policy_file if named or policy_file.is_file() else None)
+    policy_file = _policy_file(home, given, config)
+    policy = read_policy(policy_file if given.policy is not None or policy_file.is_file() else None)
     profiles = _profiles(env, given)
     lanes = policy.lanes
     if not lanes.profiles:
@@ -147,19 +146,11 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
         made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
         profiles[DEFAULT_PROFILE] = at_list_price(made)
-    for lane, names in lanes.profiles.items():
-        if missing := [name for name in names if name not in profiles]:
-            known = ", ".join(sorted(profiles))
-            message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {known}"
-            raise ConfigurationError(
-                f"{message}; set it up: ordain models add {missing[0]}, or: ordain init --replace", code="unknown_profile"
-            )
+    check_lanes(lanes, profiles)
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
-    keys = (home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None)
-    elsewhere = (Path(file).expanduser() for file in (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE")) if file)
     return Settings(
         home=home,
-        files=(config, policy_file, *keys, *elsewhere),
+        files=(config, policy_file, *_other_files(env, profiles, home)),
         policy=policy.model_copy(
             update={
                 "lanes": lanes,
@@ -182,6 +173,23 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         embedder_key="" if given.embedder is None else _own_key(env, given.embedder, home),
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
+
+
+def _policy_file(home: Path, given: FileSettings, config: Path) -> Path:
+    """The policy's file, which need not be there where none is named."""
+    if given.policy is None:
+        return home / "policy.toml"
+    if not (named := home / given.policy).exists():
+        message = f"{config}: policy names {named}, which is not there: put it there, or take the line out"
+        raise ConfigurationError(message, code="no_policy_file")
+    return named
+
+
+def _other_files(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> list[Path]:
+    """What settings are read from besides the folder's own two: keys, and what the environment names."""
+    named = (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE"))
+    keys = [home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None]
+    return [*keys, *(Path(file).expanduser() for file in named if file)]
 
 
 def _server(env: Mapping[str, str], given: ServerSettings) -> ServerSettings:
@@ -224,24 +232,12 @@ def _key(env: Mapping[str, str]) -> str:
     return key
 
 
-def _check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
-    """Whether each file that a profile has its key in is there.
-
-    Raises:
-        ConfigurationError: ``key_missing``; the message says what to do.
-    """
-    for name, profile in profiles.items():
-        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
-
-
 def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
     """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    _check_key_files(profiles, home)
+    check_key_files(profiles, home)
     own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     if not (key := _key(env)):
         return own

@@ -1,10 +1,9 @@
-"""The shape of ``ordain.toml``: what its keys are, what they may be, and which file of policy goes with it. Reading it is ``settings``'."""
+"""The shape of ``ordain.toml``: what its keys are, and what they may be. Reading it is ``settings``'."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -16,7 +15,7 @@ from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.contracts.verbs import VerbId
 from ordain.contracts.workflow import SettingName
-from ordain.errors import ConfigurationError, InvalidRequest
+from ordain.errors import InvalidRequest
 
 DEFAULT_HOST = "127.0.0.1"
 HOST_CHARS = 253
@@ -192,18 +191,3 @@ class FileSettings(Strict):
     )
     policy: str | None = None
     node: str = "default"
-
-
-def policy_file_of(config: Path, given: FileSettings) -> tuple[Path, bool]:
-    """The policy's file, and whether the settings name it: then it has to be there.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if given.policy is None:
-        return config.parent / "policy.toml", False
-    named = config.parent / given.policy
-    if not named.exists():
-        message = f"{config}: policy names {named}, which is not there: put it there, or take the line out"
-        raise ConfigurationError(message, code="nopolicy_file_of")
-    return named, True

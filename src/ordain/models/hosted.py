@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from ordain.contracts.policy import LanesPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
 
@@ -56,6 +58,31 @@ def check_named(profiles: Mapping[str, ModelProfile], used: Iterable[str]) -> No
             asked = OPENAI_HOST if profile.provider == "openai" else profile.provider
             message = f"{asked} is to be asked (profile {name}), and no model is named: set PLANNER_MODEL to one of its models, or run: ordain init"
             raise ConfigurationError(message, code="model_missing")
+
+
+def check_lanes(lanes: LanesPolicy, profiles: Mapping[str, ModelProfile]) -> None:
+    """Whether every profile that a lane names is there.
+
+    Raises:
+        ConfigurationError: ``unknown_profile``; the message says what to do.
+    """
+    for lane, names in lanes.profiles.items():
+        if missing := [name for name in names if name not in profiles]:
+            message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {', '.join(sorted(profiles))}"
+            mend = f"set it up: ordain models add {missing[0]}, or: ordain init --replace"
+            raise ConfigurationError(f"{message}; {mend}", code="unknown_profile")
+
+
+def check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
+    """Whether each file that a profile has its key in is there.
+
+    Raises:
+        ConfigurationError: ``key_missing``; the message says what to do.
+    """
+    for name, profile in profiles.items():
+        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
+            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
+            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
 
 
 def _host(profile: ModelProfile) -> str:

@@ -43,7 +43,8 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 _LINE_SIGNS: Final = {ord(sign): None for sign in "\t\n\r"}
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 """The texts of a JSON text, and whether each is a key."""
-_NUMBERED: Final = "\\u"
+_SPELLED: Final = ("\\u", "\\b", "\\f")
+"""How JSON spells what controls with signs that are seen: by number, or by a letter."""
 V = TypeVar("V")
 
 
@@ -70,7 +71,7 @@ def visible_name(name: str) -> str:
 
 def visible_json(encoded: str) -> str:
     """JSON text whose texts and keys are visible; all else stands as it stood."""
-    if _NUMBERED not in encoded and _is_seen(encoded):
+    if not any(one in encoded for one in _SPELLED) and _is_seen(encoded):
         return encoded
     return _TEXTS.sub(_visible_text, encoded)
 
@@ -107,7 +108,7 @@ def picture(found: re.Match[str]) -> str:
 
 def _visible_text(found: re.Match[str]) -> str:
     written = found[0]
-    if _NUMBERED not in written and _is_seen(written):
+    if not any(one in written for one in _SPELLED) and _is_seen(written):
         return written
     text: str = json.loads(written, strict=False)
     shown = visible(text) if found["key"] is None else visible_name(text)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +81,22 @@ def test_data_shows_what_it_holds(text: str) -> None:
 def test_what_is_hidden_is_shown_by_its_number(text: str, shown: str) -> None:
     """Joiners, that writing needs, and blanks stay."""
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize("sign", ["\b", "\f", "\x00", "\x7f"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda value: json.dumps(value),
+        lambda value: json.dumps(value, ensure_ascii=False),
+        lambda value: msgspec.json.encode(value).decode(),
+    ],
+)
+def test_json_spells_no_control_past_it(made: Callable[[Any], str], sign: str) -> None:
+    """A backspace that JSON spells by its letter is shown by its sign like one that it spells by its number, in texts and keys."""
+    shown = json.loads(visible_json(made({f"a{sign}": [f"paid{sign}{sign}"]})))
+    assert not any(map(hidden, strings(shown)))
+    assert shown == visible_value({f"a{sign}": [f"paid{sign}{sign}"]})
 
 
 @given(values)

@@ -87,7 +87,7 @@ def test_what_is_hidden_is_shown_by_its_number(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        lambda value: json.dumps(value),
+        json.dumps,
         lambda value: json.dumps(value, ensure_ascii=False),
         lambda value: msgspec.json.encode(value).decode(),
     ],

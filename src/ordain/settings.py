@@ -20,13 +20,13 @@ from pydantic_core import ErrorDetails
 from ordain.contracts.access import parse_rate
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.council import CouncilPolicy
+from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, check_lanes, endpoint_of, is_listed
 from ordain.contracts.model_keys import keys_at
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
 from ordain.contracts.profiles import NO_MODELS, EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
-from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, at_list_price, check_key_files, check_lanes, endpoint_of
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
     HOST_CHARS,
@@ -145,7 +145,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     lanes = routed(lanes, env)
     if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
         made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
-        profiles[DEFAULT_PROFILE] = at_list_price(made)
+        profiles[DEFAULT_PROFILE] = _at_list_price(made)
     check_lanes(lanes, profiles)
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     return Settings(
@@ -237,7 +237,7 @@ def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home:
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    check_key_files(profiles, home)
+    _check_key_files(profiles, home)
     own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
     if not (key := _key(env)):
         return own
@@ -282,13 +282,37 @@ def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelPro
     elif url or known is not None or (not profiles and not backend and _key(env)):
         base = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
         made = base.model_copy(update={"base_url": url or base.base_url or OPENAI_URL, "model": model or base.model})
-        profiles[DEFAULT_PROFILE] = made if known is not None and made.model == known.model else at_list_price(made)
+        profiles[DEFAULT_PROFILE] = made if known is not None and made.model == known.model else _at_list_price(made)
     if backend and DEFAULT_PROFILE not in profiles:
         named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
-        profiles[DEFAULT_PROFILE] = at_list_price(_checked(ModelProfile, named, "LLM_DEFAULT_BACKEND"))
+        profiles[DEFAULT_PROFILE] = _at_list_price(_checked(ModelProfile, named, "LLM_DEFAULT_BACKEND"))
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
     return profiles
+
+
+def _check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
+    """Whether each file that a profile has its key in is there.
+
+    Raises:
+        ConfigurationError: ``key_missing``; the message says what to do.
+    """
+    for name, profile in profiles.items():
+        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
+            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
+            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
+
+
+def _at_list_price(profile: ModelProfile) -> ModelProfile:
+    """A profile that the environment makes, at the price and with the window that a written one is given when it is set up.
+
+    A price that was written for another model does not hold for this one.
+    """
+    if not is_listed(profile):
+        return profile
+    from ordain.models.prices import priced  # lazy: reading the list takes a fifth of a second
+
+    return priced(profile)
 
 
 PROVIDERS = {"vllm": "openai", "llamacpp": "openai", "ollama": "openai", "lmstudio": "openai", "google": "gemini"}

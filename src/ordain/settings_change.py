@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.models.hosted import check_named
+from ordain.contracts.hosted import check_named
 from ordain.models.providers import build_models
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.model import ModelPort

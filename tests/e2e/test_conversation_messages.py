@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from ordain.server.messages import FILES_BYTES
 from tests.e2e.process import Server
 from tests.e2e.talking import SCRIPT, at_once, begin, message, place_of, say, transcript
 
@@ -192,7 +193,7 @@ def test_strict_json_and_bounded_bodies_here_too(server: Server, path: str) -> N
     headers = {"Content-Type": "application/json"}
     assert refused(server.http.post(path, content=b'{"a":1,"a":2}', headers=headers)) == (400, "duplicate_key")
     assert refused(server.http.post(path, content=b'{"a": NaN}', headers=headers)) == (400, "not_finite")
-    assert refused(server.http.post(path, content=b" " * (2**21 + 1), headers=headers)) == (413, "too_large")
+    assert refused(server.http.post(path, content=b" " * (FILES_BYTES + 1), headers=headers)) == (413, "too_large")
     assert refused(server.http.post(path, content=b"{}", headers={"Content-Type": "text/plain"})) == (415, "unsupported_media_type")
     assert refused(server.http.get(path)) == (405, "method_not_allowed")
     foreign = server.http.post(path, json=GOOD[path], headers={"Origin": "http://elsewhere.example"})

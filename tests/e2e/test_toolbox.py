@@ -151,7 +151,7 @@ def test_the_gateways_default_pack_leaves_policys_toolset(server: Server) -> Non
     """Where nobody names a pack an agent turn has policy's own toolset, over the gateway as over every other face."""
     reply = server.http.post("/v1/cortex/chat", json={"prompt": "Please sort this.", "mode": "agent"}).json()
     tools = entered(server, reply["cortex_result"]["run_id"])["outcome"]["tools"]
-    assert tools == ["ask_user", "extract_facts", "math.evaluate", "propose_next_steps", "summarize_facts"]
+    assert tools == ["ask_user", "extract_facts", "math.evaluate", "propose_next_steps", "research.search", "summarize_facts"]
 
 
 def test_leaf_verbs_run_by_themselves_and_in_a_plan(server: Server) -> None:

@@ -53,13 +53,16 @@ def held(**versions: int) -> set[tuple[str, str]]:
     }
 
 
-COMPANY = {
-    *((f"{kind}@1", "model_call") for kind in ("council", "seat", "agent_chain", "subgoal", "roster", "handoff", "synthesis")),
-    ("supervisor@6", "children"),
-    ("roster@1", "children"),
-    ("roster@1", "wait approval"),
-}
-"""What runs of the kinds in which several models work must be at."""
+def company(seat: int = 1, roster: int = 1, supervisor: int = 6) -> set[tuple[str, str]]:
+    """What runs of the kinds in which several models work must be at, in these versions of those that have come to another one."""
+    return {
+        *((f"{kind}@1", "model_call") for kind in ("council", "agent_chain", "subgoal", "handoff", "synthesis")),
+        *((kind, "model_call") for kind in (f"seat@{seat}", f"roster@{roster}")),
+        *((kind, "children") for kind in (f"supervisor@{supervisor}", f"roster@{roster}")),
+        (f"roster@{roster}", "wait approval"),
+    }
+
+
 HELD = {
     "killed": held(turn=2, supervisor=2, triage=2, planner=1, question=1, verb=1),
     "killed_turn3": held(turn=3, supervisor=3, triage=3, planner=2, question=2, verb=1),
@@ -69,10 +72,10 @@ HELD = {
     "killed_supervisor5": held(turn=5, supervisor=5, triage=5, planner=3, question=3, verb=3, verb_plan=2),
     "killed_question4": held(turn=5, supervisor=4, triage=6, planner=3, question=4, verb=3, verb_plan=2),
     "killed_turn6": held(turn=6, supervisor=5, triage=6, planner=3, question=4, verb=3, verb_plan=2),
-    "killed_turn7": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2) | COMPANY,
-    "killed_seat2": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2)
-    | COMPANY - {("seat@1", "model_call")}
-    | {("seat@2", "model_call")},
+    "killed_turn7": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2) | company(),
+    "killed_seat2": held(turn=7, supervisor=6, triage=6, planner=4, question=4, verb=3, verb_plan=2) | company(seat=2),
+    "killed_supervisor7": held(turn=7, supervisor=7, triage=6, planner=4, question=4, verb=3, verb_plan=2)
+    | company(seat=2, roster=2, supervisor=7),
     "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""
@@ -84,6 +87,7 @@ OF_ROWS = frozenset(HELD) - {
     "killed_turn6",
     "killed_turn7",
     "killed_seat2",
+    "killed_supervisor7",
     "killed_ledgerless",
 }
 """Folders whose journals have a row for each record; their statements are of a time when no reconcile voided."""

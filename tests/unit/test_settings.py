@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ordain.app import Ordain
+from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, check_named
 from ordain.contracts.policy import Lane
 from ordain.errors import ConfigurationError
-from ordain.models.hosted import OPENAI_URL, PLANNER_MODEL, check_named
 from ordain.settings import Settings, load_settings
 
 DEFAULT_TOML = """

@@ -215,7 +215,8 @@ class ChatScreen:
         """What was said before, oldest first: the arrows and Ctrl-R find it, behind what was typed here."""
         typed = self._typed.history.get_strings()
         self._typed.history = InMemoryHistory([*(text for text in texts if text not in typed), *typed])
-        self._typed.reset(self._typed.document)
+        if not self._typed.text:  # what is being typed, or completed, is left alone: the history is read anew when it has gone
+            self._typed.reset()
 
     async def run(self) -> None:
         """Read keys until somebody leaves, or the terminal is gone; then nothing of the live part is left behind."""

@@ -12,10 +12,10 @@ from ordain.catalogs import build_catalog, build_registry, mail_server
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.contracts.hosted import check_named
 from ordain.errors import Transient
 from ordain.models.doctor import DoctorReport, examine
 from ordain.models.embedding import MISSING, embedder_of
-from ordain.models.hosted import check_named
 from ordain.models.providers import build_models
 from ordain.runtime.probes import Probed, run_probes
 from ordain.runtime.seal import Seal

@@ -12,10 +12,10 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
+from ordain.contracts.hosted import check_named, is_named
 from ordain.contracts.nearest import no_such
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, NotFound
-from ordain.models.hosted import check_named, is_named
 from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, Verdict, try_once
 from ordain.models.ways_file import WaysFile

@@ -31,11 +31,11 @@ from ordain.cli.profile_files import (
     shipped_policy,
 )
 from ordain.cli.server_told import show_told, tell_server
+from ordain.contracts.hosted import OPENAI_HOST
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError, Conflict, NotFound
-from ordain.models.hosted import OPENAI_HOST
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy

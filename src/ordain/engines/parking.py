@@ -57,7 +57,7 @@ class Parking:
         """Wake it, where it is kept."""
         driving = self._parked.pop(run, None)
         if driving is not None and driving.parked is not None:
-            driving.parked.set_result(True)
+            _come_to(driving.parked, True)
             driving.parked = None
         return driving
 
@@ -65,7 +65,7 @@ class Parking:
         """It gives its flow up, where it is kept."""
         driving = self._parked.pop(run, None)
         if driving is not None and driving.parked is not None:
-            driving.parked.set_result(False)
+            _come_to(driving.parked, False)
 
     def put_out_above(self, stored: StoredRun) -> None:
         """A run waits for a person, who may take days: nobody who waits for the run is kept."""
@@ -80,3 +80,9 @@ class Parking:
         for run in list(self._parked):
             self.put_out(run)
         return put_out
+
+
+def _come_to(parked: asyncio.Future[bool], woken: bool) -> None:
+    """It may have been cancelled meanwhile, where the whole loop ends."""
+    if not parked.done():
+        parked.set_result(woken)

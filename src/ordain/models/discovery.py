@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
-from ordain.models.hosted import LOOPBACK
+from ordain.contracts.hosted import LOOPBACK
 
 USUAL: Mapping[str, tuple[str, int]] = {
     "ollama": ("Ollama", 11434),

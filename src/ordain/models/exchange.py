@@ -18,8 +18,8 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore2
 from msgspec import Struct
 
+from ordain.contracts.hosted import LOOPBACK
 from ordain.errors import ConfigurationError
-from ordain.models.hosted import LOOPBACK
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.runtime.time_limit import TimeLimit
 

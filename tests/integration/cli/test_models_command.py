@@ -142,7 +142,7 @@ def test_what_the_environment_adds_is_written_nowhere(told: Told, monkeypatch: p
         (("not a name", "--provider", "openai", "--model", "m"), "bad_name"),
         (("x", "--provider", "openai", "--model", "m", "--key-env", KEY), "key_not_stored"),
         (("x", "--provider", "openai", "--model", "m", "--key-env", "AIzaSyD3adB33fabcdefghijklm"), "key_not_stored"),
-        (("x", "--provider", "openai", "--model", "m", "--key-file", "no/such/file"), "configuration"),
+        (("x", "--provider", "openai", "--model", "m", "--key-file", "no/such/file"), "key_missing"),
         (("x", "--provider", "openai", "--model", "m", "--base-url", f"http://me:{KEY}@127.0.0.1"), "configuration"),
         (("x", "--provider", "openai", "--model", "m", "--base-url", "file:///etc/passwd"), "configuration"),
         (("x", "--provider", "openai", "--model", "m", "--structured", "prayer"), "configuration"),
@@ -164,7 +164,7 @@ def test_what_is_wrong_changes_nothing(told: Told, words: tuple[str, ...], code:
 def test_settings_that_do_not_load_are_put_back(told: Told) -> None:
     """Where the files could not be loaded after the change, all of them are as before, also one that was new."""
     (told.home / "policy.toml").write_text("version = 1\n[lanes.profiles]\nbrain = ['first', 'gone']\n", encoding="utf-8")
-    assert told.refused("models", "add", "x", "--provider", "openai", "--model", "m", "--lane", "brain", "--no-test") == "configuration"
+    assert told.refused("models", "add", "x", "--provider", "openai", "--model", "m", "--lane", "brain", "--no-test") == "unknown_profile"
     assert "gone" in told.err
 
 

@@ -81,6 +81,7 @@ async def test_what_had_not_begun_can_be_held_and_go_on_more_than_once() -> None
         await house.until("a model is asked", lambda: len(house.puppet.held) == 2)
         for _ in range(3):
             await house.say("stop")
+            await house.until("the model was told to stop", lambda: not house.puppet.held)
             again = await house.send("go on")
             assert house.so_far(again).reason == "attach.resumed"
             await house.until("the letter is worked on", lambda: "and the letter to the bank as well" in house.puppet.held)

@@ -121,7 +121,7 @@ async def test_an_account_of_each_session_agent_and_workspace(tmp_path: Path) ->
 
 async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None:
     """A session may use the rest of its account; when nothing is left, its turns fail with the account's name and other sessions go on."""
-    small = settings(tmp_path, rest=True, session=AccountPolicy(tokens=22_000))
+    small = settings(tmp_path, rest=True, session=AccountPolicy(tokens=30_000))
     async with scripted(small, [], {"chat_general": [{"content": "Hello."}] * 50}) as ordain:
         answers = [await ordain.chat("hi", session="s") for _ in range(12)]
         replies = [answer.reply for answer in answers if answer.reply is not None]
@@ -130,7 +130,7 @@ async def test_a_session_without_a_token_left_is_refused(tmp_path: Path) -> None
         assert refused
         assert all("budget_exceeded" in reply.header for reply in refused)
         ((used,),) = ordain.store.query("SELECT tokens FROM accounts WHERE name = 'session:s'")
-        assert used <= 22_000
+        assert used <= 30_000
         elsewhere = await ordain.chat("hi", session="other")
         assert elsewhere.reply is not None
         assert elsewhere.reply.ok

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.columns import width
-from ordain.cli.conversation_lines import SPINNER, event_lines, live_lines, one_line, words
+from ordain.cli.conversation_lines import SPINNER, Looks, event_lines, live_lines, one_line, words
 from ordain.cli.output import people_read
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer, Reply
@@ -67,12 +67,12 @@ def test_the_live_part_is_sound(told: list[SessionEvent], columns: int, rows: in
     talk = Talk()
     for event in told:
         turn = talk.take(event)
-        live = live_lines(talk.turns, [0] * len(talk.turns), 0, (columns, rows))
+        live = live_lines(talk.turns, [0] * len(talk.turns), 0, Looks(columns=columns), rows)
         assert len(live) <= rows + len(talk.turns)
         assert not [line.text for line in live if passes(line.text)]
         assert sum(line.text == TITLE for line in live) <= 1
         for several in (False, True):
-            said = event_lines(event, turn, columns, mine=False, several=several)
+            said = event_lines(event, turn, Looks(columns=columns), mine=False, several=several)
             assert not [line.text for line in said if passes(line.text)]
 
 

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ordain.contracts.hosted import LOOPBACK
 from ordain.models.discovery import ANSWER_BYTES, Endpoint, listed, on_this_machine, usual_places
-from ordain.models.hosted import LOOPBACK
 
 
 class Server(ThreadingHTTPServer):

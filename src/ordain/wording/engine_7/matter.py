@@ -19,7 +19,7 @@ ADDITIONS: Final = "additions"
 UNDECIDED: Final = "undecided"
 POSTPONEMENTS: Final = "postponements"
 LISTS: Final = frozenset({ADDITIONS, POSTPONEMENTS, UNDECIDED})
-"""What adds another matter (*and*, *then*, *by the way*); what puts an answer off, though it asks elsewhere (*when Bob is back*); what says to
+"""What adds another matter (*and*, *then*, *by the way*); what puts an answer off, though it asks elsewhere (*when she is back*); what says to
 a question that nothing is decided yet (*probably*, *it depends*)."""
 _BREAKS: Final = frozenset(",.!;:\n")
 _ASKS: Final = "?"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from ordain.contracts.policy import LanesPolicy
@@ -28,16 +27,9 @@ def endpoint_of(profile: ModelProfile | None) -> str:
     return base if "/" in base.partition("://")[2] else f"{base}/v1"
 
 
-def at_list_price(profile: ModelProfile) -> ModelProfile:
-    """A profile that the environment makes, at the price and with the window that a written one is given when it is set up.
-
-    A price that was written for another model does not hold for this one.
-    """
-    if profile.provider not in HOSTED and _host(profile) in LOOPBACK and not _PRICED & profile.model_fields_set:
-        return profile  # no list knows it, and reading one takes a fifth of a second
-    from ordain.models.prices import priced  # lazy: see above
-
-    return priced(profile)
+def is_listed(profile: ModelProfile) -> bool:
+    """Whether a price list could know its model: none knows those of this machine's own servers, unless somebody named a price."""
+    return profile.provider in HOSTED or _host(profile) not in LOOPBACK or bool(_PRICED & profile.model_fields_set)
 
 
 def is_named(profile: ModelProfile) -> bool:
@@ -71,18 +63,6 @@ def check_lanes(lanes: LanesPolicy, profiles: Mapping[str, ModelProfile]) -> Non
             message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {', '.join(sorted(profiles))}"
             mend = f"set it up: ordain models add {missing[0]}, or: ordain init --replace"
             raise ConfigurationError(f"{message}; {mend}", code="unknown_profile")
-
-
-def check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
-    """Whether each file that a profile has its key in is there.
-
-    Raises:
-        ConfigurationError: ``key_missing``; the message says what to do.
-    """
-    for name, profile in profiles.items():
-        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
 
 
 def _host(profile: ModelProfile) -> str:

@@ -30,9 +30,10 @@ async def main() -> None:
     """Ask, and print what it came to and why."""
     async with Ordain(extras=Extras(models={"default": MODEL}, memory=True)) as ordain:
         answer = await ordain.council("Should the library open on Sundays?")
-        print(f"{answer['next']}: {answer['result']['final_text']}")
-        print("seats:", [one["agent_name"] for one in answer["result"]["opinions"]])
-        for line in answer["header"].splitlines():
+        print(f"{answer.next}: {answer.content}")
+        if answer.result is not None:
+            print("seats:", [one.agent_name for one in answer.result.opinions])
+        for line in answer.header.splitlines():
             if "council round" in line:
                 print(line.rpartition(" · ")[2])
 

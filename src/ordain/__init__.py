@@ -10,14 +10,30 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["Agent", "FunctionVerb", "Ordain", "OrdainError", "VerbContext", "VerbError", "__version__", "tune_collector", "verb"]
+__all__ = [
+    "Agent",
+    "CallResult",
+    "DeliberationResult",
+    "FunctionVerb",
+    "Ordain",
+    "OrdainError",
+    "PlanResult",
+    "VerbContext",
+    "VerbError",
+    "__version__",
+    "tune_collector",
+    "verb",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Agent": "ordain.contracts.cards",
+    "CallResult": "ordain.contracts.results",
+    "DeliberationResult": "ordain.contracts.results",
     "FunctionVerb": "ordain.verbs",
     "Ordain": "ordain.app",
     "OrdainError": "ordain.errors",
+    "PlanResult": "ordain.contracts.results",
     "VerbContext": "ordain.verbs",
     "VerbError": "ordain.verbs",
     "tune_collector": "ordain.collector",

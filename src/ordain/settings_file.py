@@ -72,6 +72,10 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
+WebOrigin = Annotated[str, StringConstraints(pattern=r"^https?://[a-z0-9.\[\]:-]{1,253}$")]
+"""As browsers send it: scheme, host in small letters, port where it is not the scheme's own."""
+
+
 class ServerSettings(Strict):
     """Where `ordain serve` listens, and who may talk to it."""
 
@@ -86,6 +90,11 @@ class ServerSettings(Strict):
         default=[],
         max_length=100,
         description="Names, without port, that requests may be addressed to where a token is demanded, besides loopback's; empty: any.",
+    )
+    origins: list[WebOrigin] = Field(
+        default=[],
+        max_length=100,
+        description="Web origins (`https://chat.example`) whose pages may ask, each with a token, also on this machine; nobody else's may (CORS).",
     )
     trusted_proxies: list[str] = Field(
         default=[],

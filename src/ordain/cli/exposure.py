@@ -52,6 +52,7 @@ def exposure_of(settings: Settings, clock: Clock) -> tuple[Exposure, str]:
     exposure = Exposure(
         demanded=demanded,
         hosts=tuple(server.allowed_hosts),
+        origins=tuple(server.origins),
         proxies=tuple(server.trusted_proxies),
         owner=parsed.digest,
         rate=parse_rate(server.rate),

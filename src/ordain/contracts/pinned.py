@@ -31,6 +31,7 @@ ProfileRole = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 VerbPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?\[\]!-]{1,128}$")]
 SourcePattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.*?@/-]{1,128}$")]
+ProfilePattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._*?-]{1,64}$")]
 TargetName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,127}$")]
 PromptText = Annotated[str, StringConstraints(max_length=PROMPT_CHARS, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$")]
 """Words of several lines, without what commands a terminal."""
@@ -164,6 +165,9 @@ class ProfilePolicy(PinnedProfile):
     relaxable: list[Annotated[Relaxable, Field(strict=False)]] = Field(
         default=[], max_length=len(Relaxable), description="What a pinned profile may loosen."
     )
+    selectable: list[ProfilePattern] = Field(
+        default=[], max_length=100, description="Profiles, by id or glob, to which whoever begins a session may bind it (`ordain:NAME` of /v1)."
+    )
 
     @property
     def governs(self) -> bool:
@@ -172,8 +176,8 @@ class ProfilePolicy(PinnedProfile):
 
 
 _HANDOFFS = frozenset({"allowed_handoff_targets", "allowed_handoff_modes", "default_handoff_mode", "max_fanout_agents"})
-_SAYS_NOTHING: Mapping[str, Any] = {part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable", *_HANDOFFS}}
-"""What a section of policy says of a turn where nobody has written one; roles and what is relaxable say nothing by themselves, and handoffs are held to the section as it stands."""
+_SAYS_NOTHING: Mapping[str, Any] = {part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable", "selectable", *_HANDOFFS}}
+"""What a section of policy says of a turn where nobody has written one; roles, what is relaxable and what is selectable say nothing by themselves, and handoffs are held to the section as it stands."""
 
 
 def contract_of(resource: ResourceType) -> type[PinnedProfile | ProfilePin]:

@@ -1,4 +1,4 @@
-"""What an embedder is given back: a plan's answer and a verb's reply with names and types, over the response that goes over the wire."""
+"""What an embedder is given back: a plan's answer, a verb's reply and a council's with names and types, over the response that goes over the wire."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
+import msgspec
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
+from ordain.contracts.council import CouncilDirective, CouncilResult
 from ordain.contracts.planner import PlanErrorBody, TraceStep, Usage
 from ordain.errors import CallerError
 
@@ -95,6 +97,32 @@ class CallResult(_Told, Generic[T]):
     def ok(self) -> bool:
         """Whether it succeeded."""
         return bool(self.wire["ok"])
+
+
+@dataclass(frozen=True)
+class DeliberationResult(_Told):
+    """What a council came to."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether a verdict accepted an answer."""
+        return self.wire["status"] == "ok" and self.next == CouncilDirective.ACCEPT_TEXT
+
+    @property
+    def next(self) -> str:
+        """What its last verdict has done (`accept_text`, `revise`, ...); "" where there was none."""
+        return str(self.wire.get("next") or "")
+
+    @property
+    def content(self) -> str:
+        """The answer that was accepted; "" where none was."""
+        return "" if self.result is None else self.result.final_text
+
+    @property
+    def result(self) -> CouncilResult | None:
+        """All of it: opinions, judgement, verdict, rounds; None where it failed before."""
+        found = self.wire.get("result")
+        return None if found is None else msgspec.convert(found, CouncilResult)
 
 
 def answer_schema(output_type: type[Any]) -> dict[str, Any]:

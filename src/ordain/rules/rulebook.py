@@ -28,6 +28,7 @@ from ordain.rules.lane import LANE
 from ordain.rules.limits import LIMITS
 from ordain.rules.proceed import PROCEED
 from ordain.rules.profile import PROFILE
+from ordain.rules.profile_choice import PROFILE_CHOICE
 from ordain.rules.quorum import QUORUM
 from ordain.rules.rate import RATE
 from ordain.rules.recover import RECOVER
@@ -48,7 +49,7 @@ ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RE
 """What the port asks alone: what they grant a flow cannot give itself."""
 ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH, GRANT)
 """The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
-ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CONFIGURE, CONTINUATION)
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CONFIGURE, CONTINUATION, PROFILE_CHOICE)
 """What is asked of somebody from outside: no run's record holds the decision."""
 NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 

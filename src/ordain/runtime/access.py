@@ -35,11 +35,12 @@ class Exposure(Struct, frozen=True, kw_only=True):
     """How open a server is. ``demanded``: every request but to a public address needs a token. ``owner`` is the digest of the key in the data folder.
 
     ``hosts`` are the names it answers to besides loopback's where a token is demanded; none: any. ``failed_rate`` is how often one address may fail.
-    ``proxies`` are the addresses and networks whose word on where a request comes from counts.
+    ``origins`` are the web origins whose pages may ask besides this server's own. ``proxies`` are the addresses and networks whose word on where a request comes from counts.
     """
 
     demanded: bool = False
     hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     owner: bytes | None = None
     rate: Rate = DEFAULT_RATE

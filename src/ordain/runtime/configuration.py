@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import msgspec
@@ -28,6 +29,7 @@ from ordain.contracts.pinned import (
     pins_of,
 )
 from ordain.contracts.policy import Policy
+from ordain.errors import Conflict, NotFound
 from ordain.ports.clock import Clock
 from ordain.ports.configuration import ConfigKey, ConfigRecord, Configuration
 from ordain.ports.shared import ConfigFound, ConfigRead, Ruling, Shared
@@ -36,6 +38,7 @@ from ordain.ports.writes import ConfigVersion
 from ordain.rules.configure import Configured, ConfigureFacts, ConfigureReason, decide_configure
 from ordain.rules.decision import Decision
 from ordain.rules.profile import PROFILE, HeldProfile, NoProfile, PinsSeen, ProfileInputs, ProfileOutcome, ProfileSeen, profiled_by
+from ordain.rules.profile_choice import PROFILE_CHOICE, Binding, ProfileChoiceFacts, ProfileChoiceReason
 
 __all__ = ["Applied", "ConfigKey", "ConfigRecord", "ControlPlane", "RecordChange", "Rejected", "Upsert"]
 
@@ -141,6 +144,54 @@ class ControlPlane:
         seen = await pins_seen(self._records, workspace, session)
         return PROFILE.apply(seen.facts(), ProfileInputs(seen=seen), policy)
 
+    async def offered(self, workspace: str, policy: Policy) -> Sequence[str]:
+        """The profiles that policy lets a caller choose in a workspace, by name."""
+        if not policy.profile.selectable:
+            return ()
+        places = (workspace, EVERYWHERE)
+        found = {one.key.id for place in places for one in await self._records.records(place, ResourceType.PROFILE, limit=LISTED_MOST, after="")}
+        return sorted(name for name in found if _is_selectable(name, policy))
+
+    async def choose(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> None:
+        """Bind a session to the profile that its caller names, where rule ``profile_choice`` lets them; when this returns the pin is durable.
+
+        Raises:
+            NotFound: policy offers no profile of this name (``unknown_profile``).
+            Conflict: the session is pinned to another one, or has begun without it (``profile_unfit``).
+        """
+        key = ConfigKey(place=workspace, resource=ResourceType.POLICY, id=pin_id(PinScope.SESSION, session))
+        newest = next(iter(await self._records.history(key, limit=1, before=None)), None)
+        there = await self._records.current([ConfigKey(place=place, resource=ResourceType.PROFILE, id=named) for place in (workspace, EVERYWHERE)])
+        facts = ProfileChoiceFacts(
+            named=named,
+            offered=_is_selectable(named, policy) and any(record.config is not None for record in there),
+            begun=begun,
+            pinned=_pinned_by(newest),
+        )
+        decision = PROFILE_CHOICE.apply(facts, None, policy)
+        match decision.outcome.binding:
+            case Binding.STANDS:
+                return
+            case Binding.PINS:
+                version = 0 if newest is None else newest.version
+                change = RecordChange(place=workspace, resource=key.resource, id=key.id, config={"profile": named}, expected=version)
+                if isinstance(made := await self.change(change, by=by), Rejected):
+                    raise Conflict(f"the session cannot be pinned: {made.message}", code="profile_unfit")
+            case Binding.REFUSED if decision.reason is ProfileChoiceReason.NOT_OFFERED:
+                raise NotFound(f"policy offers no profile {_shown(named)}", code="unknown_profile")
+            case Binding.REFUSED:
+                why = ProfileChoiceReason(decision.reason).meaning
+                raise Conflict(f"profile {_shown(named)} cannot be chosen here. {why}", code="profile_unfit")
+
+
+def _is_selectable(name: str, policy: Policy) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in policy.profile.selectable)
+
+
+def _pinned_by(record: ConfigRecord | None) -> str:
+    """The profile that a pin names; "" of one that does not stand."""
+    return "" if record is None or record.config is None else str((_read(record.config) or {}).get("profile", ""))
+
 
 def key_of(place: str, resource: str, name: str) -> ConfigKey:
     """The record of this type and id for somebody in a workspace: the global pin is everybody's."""
@@ -170,7 +221,7 @@ async def pins_seen(records: Configuration, workspace: str, session: str) -> Pin
     pins: dict[str, str] = {}
     for scope, key in where.items():
         if (record := found.get(key)) is not None and record.config is not None:
-            pins[str(scope)] = str((_read(record.config) or {}).get("profile", ""))
+            pins[str(scope)] = _pinned_by(record)
     if not pins:
         return PinsSeen()
     named = [

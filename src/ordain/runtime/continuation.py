@@ -54,9 +54,10 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Placement(Struct, frozen=True, kw_only=True):
-    """The session of a request, the digest that its message is to be found by, and why (a code of rule ``continuation``)."""
+    """The session of a request, whether anything was said there before, the digest that its message is to be found by, and why (a code of rule ``continuation``)."""
 
     session: str
+    begun: bool
     sent: str
     reason: str
 
@@ -92,12 +93,12 @@ class Continuations:
             agrees=agrees,
         )
         decision = CONTINUATION.apply(facts, None, self._services.catalogs.current.policy)
+        goes_on = decision.outcome.how is Continues.GOES_ON
         if not found:
-            goes_on = decision.outcome.how is Continues.GOES_ON
             found = matches[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id()
         if decision.outcome.imports:
             await self._import(shown, found, workspace, user)
-        return Placement(session=found, sent=_digest(who, (*shown.before, *shown.now)), reason=str(decision.reason))
+        return Placement(session=found, begun=goes_on, sent=_digest(who, (*shown.before, *shown.now)), reason=str(decision.reason))
 
     async def _matches(self, shown: Shown, who: tuple[str, str, str]) -> Sequence[tuple[str, int]]:
         """Messages that came with what the client shows up to its last answer: two stand for any number."""

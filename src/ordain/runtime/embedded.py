@@ -19,7 +19,7 @@ from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.results import CallResult, PlanResult, answer_schema, read_as
+from ordain.contracts.results import CallResult, DeliberationResult, PlanResult, answer_schema, read_as
 from ordain.contracts.verbs import VerbRequest
 from ordain.runtime.attachments import file_read
 from ordain.runtime.conversation import Acknowledged
@@ -100,13 +100,13 @@ class Embedded(Protocol):
         request = VerbRequest(verb_id=f"{AGENT_VERB}{agent}", payload=args, caller="python")
         return _called(await self._asked(request), None)
 
-    async def council(self, prompt: str, **more: Any) -> dict[str, Any]:
+    async def council(self, prompt: str, **more: Any) -> DeliberationResult:
         """Ask the council, and wait for what it came to; ``more`` are the request's other fields (``universe``, ``history``, ``max_rounds``, …).
 
         Raises:
             ValidationError: the request is not of its contract's shape.
         """
-        return await self._asked(DeliberationRequest.model_validate({"prompt": prompt, **more}))
+        return DeliberationResult(await self._asked(DeliberationRequest.model_validate({"prompt": prompt, **more})))
 
     async def _asked(self, request: BaseModel) -> dict[str, Any]:
         """What a request came to that may wait for people."""

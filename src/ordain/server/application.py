@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from ordain import __version__
 from ordain.server import operators
@@ -110,6 +111,14 @@ def build_app(face: Face) -> FastAPI:
     app.add_middleware(HeadAsGet)
     app.add_middleware(InTime, face=face)
     app.add_middleware(HostGuard, face.exposure)
+    if face.exposure.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=face.exposure.origins,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["Ordain-Run", "Ordain-Header", "Retry-After"],
+        )
     app.add_middleware(OpenAIErrors)  # added last, so it stands in front: whoever refuses, its clients understand it
     routers = (
         messages_router(face),

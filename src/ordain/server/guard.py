@@ -148,8 +148,9 @@ def asked_of(scope: Scope, exposure: Exposure) -> AccessRequest:
     if scope["type"] == "websocket" and workspace is None:
         workspace = connection.query_params.get("workspace") or None
     credential = _credential(connection.headers, scope)
-    if credential and not exposure.demanded and is_openai(scope["path"]) and not holds_token(credential):
-        credential = None  # OpenAI's clients send some key, whether one is asked for or not; what has a token's form is judged as one
+    page = "origin" in connection.headers
+    if credential and not (exposure.demanded or page or holds_token(credential)) and is_openai(scope["path"]):
+        credential = None  # OpenAI's clients send some key, whether one is asked for or not; what has a token's form, or a web page sends, is judged as one
     return AccessRequest(
         credential=credential,
         scopes=door.scopes,

@@ -75,6 +75,7 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "timeout": HttpRefusal(504, "there is no answer yet; the turn goes on, and `location` says where its answer will be"),
     # the OpenAI address
     "unknown_model": HttpRefusal(404, "no `model` of this name is served"),
+    "profile_unfit": HttpRefusal(409, "the session is pinned to another profile, or has begun without this one"),
     "unsupported_parameter": HttpRefusal(422, "the request asks for something that is not done here; `errors` names it"),
     "conversation_unfit": HttpRefusal(422, "nothing is said now, it is too long, or a session or response is named that cannot be one"),
     # plans and verbs

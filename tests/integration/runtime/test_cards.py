@@ -154,4 +154,8 @@ async def test_an_embedder_asks_the_council(tmp_path: Path) -> None:
     """It is asked as a run of its own; a council without a seat that can speak ends typed."""
     async with running(tmp_path) as ordain:
         answer = await ordain.council("Is tea ready?", max_rounds=1)
-        assert (answer["status"], answer["error"]["code"]) == ("error", "council_no_quorum")
+        assert (answer.ok, answer.content, answer.next) == (False, "", "")
+        assert answer.result is not None
+        assert len(answer.result.meta.absent) == 4
+        assert answer.error is not None
+        assert answer.error.code == "council_no_quorum"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ordain.contracts.access import TokenScope, mint_token
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.runtime.access import Exposure
+from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.continuation import IMPORTED_MARK
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.server import Face, build_app
@@ -28,8 +29,10 @@ VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "
 
 
 @asynccontextmanager
-async def house(home: Path, exposure: Exposure | None = None, **verbs: Any) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
+async def house(home: Path, exposure: Exposure | None = None, selectable: Sequence[str] = (), **verbs: Any) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain whose model says these words, and its HTTP face."""
+    if selectable:
+        (home / "policy.toml").write_text(f"version = 1\n[profile]\nselectable = {json.dumps(selectable)}\n")
     settings = load_settings({}, home)
     settings = settings.model_copy(
         update={"profiles": {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")}}
@@ -367,3 +370,69 @@ async def test_a_file_that_is_not_read_is_refused_in_words(tmp_path: Path, conte
         error = (await http.post(CHAT, json={"model": "ordain", "messages": messages})).json()["error"]
         assert (error["code"], name in error["message"]) == (code, True)
         assert (await http.get("/sessions")).json()["sessions"] == []
+
+
+async def profiled(ordain: Ordain, **profiles: dict[str, Any]) -> None:
+    """These pinned profiles are there."""
+    for name, config in profiles.items():
+        made = await ordain.runtime.control.change(RecordChange(place="default", resource="profile", id=name, config=config), by="local:ada")
+        assert isinstance(made, Applied)
+
+
+async def test_a_model_for_each_profile_that_policy_lets_a_caller_choose(tmp_path: Path) -> None:
+    """A conversation that begins with it is served by it to its end, as its header says; what policy does not offer is no model.
+
+    PRF-01 "A session can bind to a pinned Agent Profile"
+    """
+    async with house(tmp_path, selectable=["wr*"]) as (ordain, http):
+        await profiled(ordain, writer={"skills": ["math.*"]}, strict={})
+        listed = [one["id"] for one in (await http.get("/v1/models")).json()["data"]]
+        assert listed == ["ordain", "ordain-agent", "ordain-council", "ordain-task", "ordain:writer", "ordain-agent:writer"]
+        assert (await http.get("/v1/models/ordain:writer")).json()["description"].endswith("By the pinned profile writer.")
+        for unknown in ("ordain:strict", "ordain:nobody", "ordain-task:writer", "ordain:", "ordain:../x", "gpt-5:writer"):
+            refused = await http.post(CHAT, json={"model": unknown, "messages": turns("Hi")})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (404, "unknown_model"), unknown
+        first = await said(http, turns("Hi"), model="ordain:writer")
+        assert "writer@1 (session)" in first["ordain"]["header"]
+        again = await said(http, [*turns("Hi", text_of(first)), *turns("And now?")], model="ordain:writer")
+        assert again["ordain"]["session_id"] == first["ordain"]["session_id"]
+        assert "writer@1 (session)" in again["ordain"]["header"]
+        pins = await ordain.runtime.control.records("default", "policy")
+        assert [one.key.id for one in pins] == [f"profile-pin:session:{first['ordain']['session_id']}"]
+
+
+async def test_no_caller_undoes_a_pin_or_changes_what_has_begun(tmp_path: Path) -> None:
+    """A session that an operator pinned stays as it is, and one that has begun without a profile is served as it began; nothing is written of either."""
+    async with house(tmp_path, selectable=["writer"]) as (ordain, http):
+        await profiled(ordain, writer={}, strict={})
+        pin = RecordChange(place="default", resource="policy", id="profile-pin:session:theirs", config={"profile": "strict"})
+        assert isinstance(await ordain.runtime.control.change(pin, by="local:ada"), Applied)
+        await said(http, turns("Hi"), headers={"Ordain-Session": "begun"})
+        before = await ordain.runtime.control.records("default", "policy")
+        for session, why in (("theirs", "pinned to another"), ("begun", "begun without this profile")):
+            refused = await http.post(CHAT, json={"model": "ordain:writer", "messages": turns("Hi")}, headers={"Ordain-Session": session})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (409, "profile_unfit")
+            assert why in refused.json()["error"]["message"]
+        assert await ordain.runtime.control.records("default", "policy") == before
+
+
+async def test_a_page_of_an_origin_of_the_settings_may_ask_with_a_token(tmp_path: Path) -> None:
+    """Its browser is told so before it asks; no key that is no token stands for one; a page from elsewhere is told nothing."""
+    ours, foreign = "https://chat.example", "https://evil.example"
+    async with house(tmp_path, Exposure(origins=(ours,))) as (ordain, http):
+        services = ordain.runtime.services
+        tokens = Tokens(services.tokens, services.store, services.clock)
+        made = await tokens.create(NewToken(name="page", scopes=(TokenScope.CHAT,), workspaces=("*",)), by="local:ada")
+        asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+        told = await http.options(CHAT, headers={"Origin": ours, **asks})
+        assert (told.status_code, told.headers["access-control-allow-origin"]) == (200, ours)
+        assert "access-control-allow-credentials" not in told.headers
+        assert "access-control-allow-origin" not in (await http.options(CHAT, headers={"Origin": foreign, **asks})).headers
+        body = {"model": "ordain", "messages": turns("Hi")}
+        answer = await http.post(CHAT, json=body, headers={"Origin": ours, "Authorization": f"Bearer {made.secret}"})
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, ours)
+        refused = await http.post(CHAT, json=body, headers={"Origin": ours, "Authorization": "Bearer none"})
+        assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, ours)
+        assert (await http.post(CHAT, json=body, headers={"Origin": ours})).status_code == 403
+        plain = await http.post(CHAT, json=body, headers={"Authorization": "Bearer none"})
+        assert plain.status_code == 200

@@ -31,6 +31,8 @@ MODELS: Mapping[str, str] = {
     "ordain-council": "Council mode: several models judge before an answer stands.",
     TASK: "One answer in words, in no session and without a header: for a client's titles and tags.",
 }
+BY_PROFILE = ":"
+"""What stands between a model's name and the profile that it is served by."""
 DEFAULT_USER = "local"
 SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x-librechat-conversation-id": "librechat:"}
 """Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
@@ -43,10 +45,11 @@ _NAME = "session_id"
 
 
 class OpenAIAsked(Struct, frozen=True, kw_only=True):
-    """One request. ``mode`` is None of a task; ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text."""
+    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text."""
 
     model: str
     mode: ExecMode | None
+    profile: str = ""
     shown: Shown
     user: str
     stream: bool
@@ -86,10 +89,12 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
     turns = [_turn(turn, f"/messages/{at}") for at, turn in enumerate(given.messages)]
     files = _files(list(enumerate(given.messages)), "/messages")
     _refuse_files(given.model, files)
+    mode, profile = _meant(given.model)
     form = given.response_format
     return OpenAIAsked(
         model=given.model,
-        mode=_mode(given.model),
+        mode=mode,
+        profile=profile,
         shown=_shown(turns, _named(given.metadata, headers), "/messages", files),
         files=files,
         user=_user(given.user, headers),
@@ -117,11 +122,13 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     _refuse_files(given.model, files)
     if given.instructions:
         turns.insert(0, ("system", given.instructions))
+    mode, profile = _meant(given.model)
     form = None if given.text is None else given.text.format
     named = session or _named(given.metadata, headers) or _conversation(given)
     return OpenAIAsked(
         model=given.model,
-        mode=_mode(given.model),
+        mode=mode,
+        profile=profile,
         shown=_shown(turns, named, "/input", files),
         files=files,
         user=_user(given.user, headers),
@@ -140,10 +147,22 @@ def _refuse_tools(given: ChatCompletionRequest | ResponsesRequest) -> None:
         raise _not_here("tool_choice")
 
 
-def _mode(model: str) -> ExecMode | None:
-    if model not in MODELS:
-        raise NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}", code="unknown_model")
-    return MODES.get(model)
+def model_of(mode: str, profile: str) -> str:
+    """The name under which a profile is asked."""
+    return f"{mode}{BY_PROFILE}{profile}"
+
+
+def unknown_model(model: str) -> NotFound:
+    """No ``model`` of this name is served."""
+    return NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}, and those of GET /v1/models", code="unknown_model")
+
+
+def _meant(model: str) -> tuple[ExecMode | None, str]:
+    """The mode that a model's name stands for, None of a task, and the profile behind it."""
+    name, divider, profile = model.partition(BY_PROFILE)
+    if name not in MODELS or (divider and (name == TASK or not profile)):
+        raise unknown_model(model)
+    return MODES.get(name), profile
 
 
 def _turn(turn: ChatTurn, place: str) -> tuple[str, str]:

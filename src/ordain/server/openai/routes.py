@@ -34,7 +34,7 @@ from ordain.server.bodies import BodyBounds, read_large
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.openai.answers import note_of
-from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked_in_response
+from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked_in_response, model_of, unknown_model
 from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
@@ -48,7 +48,7 @@ BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
 ID_PREFIX = "resp_"
-NOT_SERVED = ("unknown_model", "unsupported_parameter", "conversation_unfit", "answer_unfit", "invalid_schema", "busy")
+NOT_SERVED = ("unknown_model", "unsupported_parameter", "conversation_unfit", "answer_unfit", "invalid_schema", "busy", "profile_unfit")
 CHAT_EXAMPLE = {"model": "ordain", "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}]}
 RESPONSE_EXAMPLE = {"model": "ordain", "input": "Which weekday comes after Tuesday?"}
 EVENTS: dict[str, Any] = {"text/event-stream": {"schema": {}}}
@@ -72,16 +72,16 @@ def openai_router(face: Face) -> APIRouter:
     router = resource("openai", prefix="/v1")
 
     @router.get("/models", **shown(ModelEntries))
-    async def list_openai_models() -> Response:
-        """The names that `model` may have: how the answer is come to, not which model is asked (policy says that)."""
-        return Json(ModelEntries(data=[_entry(name) for name in MODELS]).model_dump(mode="json"))
+    async def list_openai_models(workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """The names that `model` may have: how the answer is come to, not which model is asked (policy says that), and by which pinned profile."""
+        return Json(ModelEntries(data=list((await _entries(face, workspace)).values())).model_dump(mode="json"))
 
     @router.get("/models/{model}", **refusing(shown(ModelEntry), "unknown_model"))
-    async def show_openai_model(model: str) -> Response:
+    async def show_openai_model(model: str, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """One of them."""
-        if model not in MODELS:
-            raise NotFound(f"there is no model {model[:64]!r}; there are {', '.join(MODELS)}", code="unknown_model")
-        return Json(_entry(model).model_dump(mode="json"))
+        if (found := (await _entries(face, workspace)).get(model)) is None:
+            raise unknown_model(model)
+        return Json(found.model_dump(mode="json"))
 
     @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED, *FILES))
     async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
@@ -104,8 +104,12 @@ def openai_router(face: Face) -> APIRouter:
     return router
 
 
-def _entry(name: str) -> ModelEntry:
-    return ModelEntry(id=name, description=MODELS[name])
+async def _entries(face: Face, workspace: str) -> Mapping[str, ModelEntry]:
+    """What may be asked, by name: each way to an answer, then by each profile that policy lets a caller choose."""
+    told = dict(MODELS)
+    for profile in await face.runtime.control.offered(workspace, face.runtime.services.catalogs.current.policy):
+        told |= {model_of(name, profile): f"{MODELS[name]} By the pinned profile {profile}." for name in ("ordain", "ordain-agent")}
+    return {name: ModelEntry(id=name, description=about) for name, about in told.items()}
 
 
 async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
@@ -113,6 +117,8 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
         return await _task(face, request, workspace, asked, frames)
     continuation = face.runtime.continuation
     place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=asked.user)
+    if asked.profile:
+        await _bind(face, request, workspace, asked, place)
     sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, sent=place.sent)
     note = OrdainNote(session_id=sent.session, continuation=place.reason, ignored=list(asked.ignored))
     frames.begin(f"{sent.seq}-{sent.message_id[-12:]}", response_id(sent), face.runtime.services.clock.now() // 1_000_000)
@@ -123,6 +129,15 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     text = text_alone(told.words, asked.schema) if asked.bare else told.content
     note = note_of(note, answer)
     return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
+
+
+async def _bind(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> None:
+    """The session is served by the profile that is asked for."""
+    policy = face.runtime.services.catalogs.current.policy
+    try:
+        await face.runtime.control.choose(asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=face.by(request))
+    except NotFound:
+        raise unknown_model(asked.model) from None
 
 
 async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:

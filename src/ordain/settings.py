@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import Field
 
 from ordain.contracts.access import parse_rate
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.council import CouncilPolicy
-from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, check_lanes, endpoint_of, is_listed
-from ordain.contracts.model_keys import keys_at
-from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, check_lanes, endpoint_of
 from ordain.contracts.planner import Strict
-from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy, Policy
+from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import NO_MODELS, EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.owned_files import read_owned
@@ -39,13 +34,13 @@ from ordain.settings_file import (
     ServerSettings,
     VerbSettings,
     WorkflowSettings,
+    checked,
+    validated,
 )
+from ordain.settings_profiles import DEFAULT_PROFILE, api_key, at_list_price, check_key_files, model_profiles, routed
 
-M = TypeVar("M", bound=Strict)
 DEFAULT_PORT = 8090
 HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
-DEFAULT_PROFILE = "default"
-ROUTE_PREFIX = "LLM_ROUTE_"
 DEFAULT_KEY_ENV = {"anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Where a profile's key is looked for when it names neither ``key_env`` nor ``key_file``."""
 
@@ -92,34 +87,7 @@ def read_policy(file: Path | None) -> Policy:
         text, name = files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"), "the shipped policy"
     else:
         text, name = read_owned(file), str(file)
-    return _validated(Policy, text, name)
-
-
-def _validated(model: type[M], text: str, name: str) -> M:
-    return _checked(model, _toml(text, name), name)
-
-
-def _checked(model: type[M], tree: Any, name: str) -> M:
-    try:
-        return model.model_validate(tree, strict=False)
-    except ValidationError as error:
-        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {_wrong(model, e)}" for e in error.errors()[:5])
-        raise ConfigurationError(f"{name}: {places}") from None
-
-
-def _wrong(model: type[BaseModel], error: ErrorDetails) -> str:
-    """What is wrong at a place; of a key that nobody knows, which was probably meant."""
-    if error["type"] != "extra_forbidden":
-        return error["msg"]
-    *above, key = error["loc"]
-    return f"there is no such key{did_you_mean(str(key), keys_at(model, above))}"
-
-
-def _toml(text: str, name: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{name}: {error}") from error
+    return validated(Policy, text, name)
 
 
 def load_settings(environment: Mapping[str, str] | None = None, home: Path | None = None) -> Settings:
@@ -133,19 +101,19 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
     config = home / "ordain.toml"
     given = FileSettings()
     if os.path.lexists(config):
-        given = _validated(FileSettings, read_owned(config), str(config))
+        given = validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
     policy_file = _policy_file(home, given, config)
     policy = read_policy(policy_file if given.policy is not None or policy_file.is_file() else None)
-    profiles = _profiles(env, given)
+    profiles = model_profiles(env, given)
     lanes = policy.lanes
     if not lanes.profiles:
         first = DEFAULT_PROFILE if DEFAULT_PROFILE in profiles else next(iter(profiles))
         lanes = lanes.model_copy(update={"profiles": {lane: [first] for lane in Lane}})
     lanes = routed(lanes, env)
-    if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and _key(env):
+    if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and api_key(env):
         made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
-        profiles[DEFAULT_PROFILE] = _at_list_price(made)
+        profiles[DEFAULT_PROFILE] = at_list_price(made)
     check_lanes(lanes, profiles)
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
     return Settings(
@@ -224,22 +192,14 @@ def _port(env: Mapping[str, str]) -> int:
     return int(text)
 
 
-def _key(env: Mapping[str, str]) -> str:
-    """The API key of the environment, itself or in the file it names; "" where there is none."""
-    key = env.get("OPENAI_API_KEY", "")
-    if not key and (file := env.get("OPENAI_API_KEY_FILE")):
-        key = read_owned(Path(file)).strip()
-    return key
-
-
 def _secrets(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> dict[str, str]:
     """API keys by profile name: a profile's own, by its reference; else the one of ``OPENAI_API_KEY``.
 
     That one goes to ``openai`` profiles of one endpoint, to no other: the default profile's where that is one of them, else OpenAI's own.
     """
-    _check_key_files(profiles, home)
+    check_key_files(profiles, home)
     own = {name: key for name, profile in profiles.items() if (key := _own_key(env, profile, home))}
-    if not (key := _key(env)):
+    if not (key := api_key(env)):
         return own
     openai = {name: endpoint_of(profile) for name, profile in profiles.items() if profile.provider == "openai"}
     its = openai.get(DEFAULT_PROFILE, endpoint_of(None))
@@ -266,129 +226,6 @@ def _secret(env: Mapping[str, str], place: str, source: SecretSource, home: Path
     return value
 
 
-def _profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, ModelProfile]:
-    """The environment wins over ``[models.default]``; without either the default is the offline provider.
-
-    A key alone makes a default here only where no profile is written and no backend is named. Otherwise it is only a key, unless a lane names
-    ``default`` and nothing else makes it (``load_settings``).
-    """
-    profiles = {**profiles_file(env), **given.models}
-    script, url, model = env.get("ORDAIN_SCRIPT"), env.get("OPENAI_BASE_URL"), env.get("PLANNER_MODEL")
-    backend = env.get("LLM_DEFAULT_BACKEND")
-    base = profiles.get(DEFAULT_PROFILE)
-    known = base if base is not None and base.provider == "openai" else None
-    if script:
-        profiles[DEFAULT_PROFILE] = ModelProfile(provider="scripted", model="scripted", script=script)
-    elif url or known is not None or (not profiles and not backend and _key(env)):
-        base = known or ModelProfile(provider="openai", model=PLANNER_MODEL)
-        made = base.model_copy(update={"base_url": url or base.base_url or OPENAI_URL, "model": model or base.model})
-        profiles[DEFAULT_PROFILE] = made if known is not None and made.model == known.model else _at_list_price(made)
-    if backend and DEFAULT_PROFILE not in profiles:
-        named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
-        profiles[DEFAULT_PROFILE] = _at_list_price(_checked(ModelProfile, named, "LLM_DEFAULT_BACKEND"))
-    if not profiles:
-        profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
-    return profiles
-
-
-def _check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
-    """Whether each file that a profile has its key in is there.
-
-    Raises:
-        ConfigurationError: ``key_missing``; the message says what to do.
-    """
-    for name, profile in profiles.items():
-        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
-
-
-def _at_list_price(profile: ModelProfile) -> ModelProfile:
-    """A profile that the environment makes, at the price and with the window that a written one is given when it is set up.
-
-    A price that was written for another model does not hold for this one.
-    """
-    if not is_listed(profile):
-        return profile
-    from ordain.models.prices import priced  # lazy: reading the list takes a fifth of a second
-
-    return priced(profile)
-
-
-PROVIDERS = {"vllm": "openai", "llamacpp": "openai", "ollama": "openai", "lmstudio": "openai", "google": "gemini"}
-"""Names by which a profiles file may call a provider (B-35): servers that speak another one's wire."""
-
-
-def profiles_file(env: Mapping[str, str]) -> dict[str, ModelProfile]:
-    """The model profiles of the file that ``LLM_PROFILES_CONFIG_PATH`` names (LLM-07), by name; empty where it names none.
-
-    TOML (``[profiles.NAME]``) or, with the suffix ``.yaml`` or ``.yml``, YAML (``profiles: {NAME: ...}``).
-
-    Raises:
-        ConfigurationError: with file and place.
-    """
-    named = env.get("LLM_PROFILES_CONFIG_PATH")
-    if not named:
-        return {}
-    path = Path(named).expanduser()
-    text = read_owned(path)
-    tree: Any = _yaml(text, named) if path.suffix in {".yaml", ".yml"} else _toml(text, named)
-    top = cast("dict[Any, Any]", tree) if isinstance(tree, dict) else {}
-    found = top.get("profiles")
-    if not isinstance(found, dict) or set(top) != {"profiles"}:
-        raise ConfigurationError(f"{named}: it holds `profiles`, by name, and nothing else")
-    return {
-        str(name): _checked(ModelProfile, _native(fields), f"{named}: profiles.{name}")
-        for name, fields in cast("dict[Any, Any]", found).items()
-    }
-
-
-def _native(fields: Any) -> Any:
-    """A profile's fields with the provider by its own name."""
-    if not isinstance(fields, dict):
-        return fields
-    given = cast("dict[str, Any]", fields)
-    provider = given.get("provider")
-    return {**given, "provider": PROVIDERS.get(provider, provider)} if isinstance(provider, str) else given
-
-
-def _yaml(text: str, name: str) -> Any:
-    import yaml  # lazy: only a profiles file in YAML needs it
-
-    try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        place = getattr(error, "problem_mark", None)
-        raise ConfigurationError(f"{name}{'' if place is None else f':{place.line + 1}'}: not YAML") from None
-
-
-def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:
-    """The lanes as ``LLM_ROUTE_*`` changes them (LLM-07).
-
-    ``LLM_ROUTE_LOCAL``, ``_WORKER``, ``_BRAIN``: the profiles behind the lane, by name, with commas between. ``LLM_ROUTE_PLANNER``, ``_VERB``
-    and so on: the lane of that purpose, which is held to the kinds of the build as policy is. An empty value is as good as none.
-
-    Raises:
-        ConfigurationError: a value that is no lane, one of commas only, or what is a key of ``lanes`` and no purpose.
-    """
-    profiles, purposes = dict(lanes.profiles), dict[str, Lane]()
-    for name, value in sorted(env.items()):
-        if not name.startswith(ROUTE_PREFIX) or not value.strip():
-            continue
-        what = name.removeprefix(ROUTE_PREFIX).lower()
-        if what in set(Lane):
-            profiles[Lane(what)] = named = [part.strip() for part in value.split(",") if part.strip()]
-            if not named:
-                raise ConfigurationError(f"{name} names no profile")
-        elif what in NO_PURPOSES:
-            raise ConfigurationError(f"{name} is not known: routes are of a lane ({', '.join(Lane)}) or of what models are asked for")
-        elif value.strip() in set(Lane):
-            purposes[what] = Lane(value.strip())
-        else:
-            raise ConfigurationError(f"{name[:60]}: {value[:40]!r} is no lane; lanes are {', '.join(Lane)}")
-    return lanes.model_copy(update={**purposes, "profiles": profiles})
-
-
 def council_from(policy: CouncilPolicy, env: Mapping[str, str]) -> CouncilPolicy:
     """The council's policy as the environment changes it (CNC-03). An empty value is as good as none.
 
@@ -402,7 +239,7 @@ def council_from(policy: CouncilPolicy, env: Mapping[str, str]) -> CouncilPolicy
     }
     for name, (key, text) in said.items():
         if text.strip():
-            policy = policy.model_copy(update=_checked(CouncilPolicy, {key: text.strip()}, name).model_dump(include={key}))
+            policy = policy.model_copy(update=checked(CouncilPolicy, {key: text.strip()}, name).model_dump(include={key}))
     return policy
 
 

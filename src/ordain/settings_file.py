@@ -1,22 +1,27 @@
-"""The shape of ``ordain.toml``: what its keys are, and what they may be. Reading it is ``settings``'."""
+"""The shape of ``ordain.toml``: what its keys are, what they may be, and how a text is held to it. Reading files is ``settings``'."""
 
 from __future__ import annotations
 
+import tomllib
 from enum import StrEnum
 from ipaddress import ip_address
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
+from ordain.contracts.model_keys import keys_at
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.contracts.verbs import VerbId
 from ordain.contracts.workflow import SettingName
-from ordain.errors import InvalidRequest
+from ordain.errors import ConfigurationError, InvalidRequest
 
+M = TypeVar("M", bound=Strict)
 DEFAULT_HOST = "127.0.0.1"
 HOST_CHARS = 253
 SECRET_MIN, SECRET_MAX = 8, 4096
@@ -200,3 +205,41 @@ class FileSettings(Strict):
     )
     policy: str | None = None
     node: str = "default"
+
+
+def validated(model: type[M], text: str, name: str) -> M:
+    """A contract written in TOML.
+
+    Raises:
+        ConfigurationError: it is none; the message names the key.
+    """
+    return checked(model, toml_tree(text, name), name)
+
+
+def checked(model: type[M], tree: Any, name: str) -> M:
+    """A contract made of what was read from ``name``. Raises as ``validated``."""
+    try:
+        return model.model_validate(tree, strict=False)
+    except ValidationError as error:
+        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {_wrong(model, e)}" for e in error.errors()[:5])
+        raise ConfigurationError(f"{name}: {places}") from None
+
+
+def _wrong(model: type[BaseModel], error: ErrorDetails) -> str:
+    """What is wrong at a place; of a key that nobody knows, which was probably meant."""
+    if error["type"] != "extra_forbidden":
+        return error["msg"]
+    *above, key = error["loc"]
+    return f"there is no such key{did_you_mean(str(key), keys_at(model, above))}"
+
+
+def toml_tree(text: str, name: str) -> dict[str, Any]:
+    """What a TOML text holds.
+
+    Raises:
+        ConfigurationError: it is none, with the place.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{name}: {error}") from error

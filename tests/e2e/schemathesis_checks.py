@@ -22,6 +22,9 @@ BEYOND_SCHEMAS = {
     "unsupported_parameter": "what of OpenAI's requests is not served here; the schema has it, so that it is refused by name",
     "conversation_unfit": "messages that fit one by one and end with nothing that a user says, or names that name nothing",
     "answer_unfit": "JSON was asked for, and the model, or the offline rules, wrote none",
+    "attachment_invalid": "a file whose bytes are no base64, or none",
+    "attachment_unlike": "a file that is not what its media type or its name says",
+    "attachment_unread": "a file of a kind that nobody reads",
     "unknown_status": "statuses may be given in one parameter, separated by commas",
 }
 """Codes of refusals whose reason no schema of the body can say."""

@@ -20,7 +20,8 @@ from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, Verdict, try_once
 from ordain.models.ways_file import WaysFile
 from ordain.runtime.ways import Ways
-from ordain.settings import DEFAULT_KEY_ENV, DEFAULT_PROFILE, Settings, load_settings, profiles_file
+from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
+from ordain.settings_profiles import DEFAULT_PROFILE, profiles_file
 
 FREE = NO_MODELS | {"local"}
 """Providers that cost nothing by the token."""

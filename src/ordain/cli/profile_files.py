@@ -18,7 +18,8 @@ from tomlkit.exceptions import TOMLKitError
 
 from ordain.errors import ConfigurationError, Conflict
 from ordain.owned_files import check_owned
-from ordain.settings import ROUTE_PREFIX, Settings, load_settings
+from ordain.settings import Settings, load_settings
+from ordain.settings_profiles import ROUTE_PREFIX
 
 CONFIG = "ordain.toml"
 POLICY = "policy.toml"

@@ -166,7 +166,9 @@ class ProfilePolicy(PinnedProfile):
         default=[], max_length=len(Relaxable), description="What a pinned profile may loosen."
     )
     selectable: list[ProfilePattern] = Field(
-        default=[], max_length=100, description="Profiles, by id or glob, to which whoever begins a session may bind it (`ordain:NAME` of /v1)."
+        default=[],
+        max_length=100,
+        description="Profiles, by id or glob, to which whoever begins a session may bind it (`ordain:NAME` of /v1).",
     )
 
     @property
@@ -176,7 +178,9 @@ class ProfilePolicy(PinnedProfile):
 
 
 _HANDOFFS = frozenset({"allowed_handoff_targets", "allowed_handoff_modes", "default_handoff_mode", "max_fanout_agents"})
-_SAYS_NOTHING: Mapping[str, Any] = {part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable", "selectable", *_HANDOFFS}}
+_SAYS_NOTHING: Mapping[str, Any] = {
+    part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable", "selectable", *_HANDOFFS}
+}
 """What a section of policy says of a turn where nobody has written one; roles, what is relaxable and what is selectable say nothing by themselves, and handoffs are held to the section as it stands."""
 
 

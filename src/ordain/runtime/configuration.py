@@ -149,7 +149,9 @@ class ControlPlane:
         if not policy.profile.selectable:
             return ()
         places = (workspace, EVERYWHERE)
-        found = {one.key.id for place in places for one in await self._records.records(place, ResourceType.PROFILE, limit=LISTED_MOST, after="")}
+        found = {
+            one.key.id for place in places for one in await self._records.records(place, ResourceType.PROFILE, limit=LISTED_MOST, after="")
+        }
         return sorted(name for name in found if _is_selectable(name, policy))
 
     async def choose(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> None:
@@ -161,7 +163,9 @@ class ControlPlane:
         """
         key = ConfigKey(place=workspace, resource=ResourceType.POLICY, id=pin_id(PinScope.SESSION, session))
         newest = next(iter(await self._records.history(key, limit=1, before=None)), None)
-        there = await self._records.current([ConfigKey(place=place, resource=ResourceType.PROFILE, id=named) for place in (workspace, EVERYWHERE)])
+        there = await self._records.current(
+            [ConfigKey(place=place, resource=ResourceType.PROFILE, id=named) for place in (workspace, EVERYWHERE)]
+        )
         facts = ProfileChoiceFacts(
             named=named,
             offered=_is_selectable(named, policy) and any(record.config is not None for record in there),

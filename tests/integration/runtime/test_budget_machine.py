@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -187,6 +188,7 @@ def _was_broken_off(run: StoredRun) -> bool:
 
 
 Budgets.TestCase.settings = settings(max_examples=examples(60, quick=5), stateful_step_count=20, deadline=None)
+Budgets.TestCase.pytestmark = [pytest.mark.timeout(600)]  # on a busy machine its few courses take minutes
 test_budgets = Budgets.TestCase
 """Whatever parents, children, crashes and refusals do in whatever order, no budget is overspent and nothing of one is lost."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
@@ -29,7 +30,9 @@ VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "
 
 
 @asynccontextmanager
-async def house(home: Path, exposure: Exposure | None = None, selectable: Sequence[str] = (), **verbs: Any) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
+async def house(
+    home: Path, exposure: Exposure | None = None, selectable: Sequence[str] = (), **verbs: Any
+) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain whose model says these words, and its HTTP face."""
     if selectable:
         (home / "policy.toml").write_text(f"version = 1\n[profile]\nselectable = {json.dumps(selectable)}\n")
@@ -375,7 +378,9 @@ async def test_a_file_that_is_not_read_is_refused_in_words(tmp_path: Path, conte
 async def profiled(ordain: Ordain, **profiles: dict[str, Any]) -> None:
     """These pinned profiles are there."""
     for name, config in profiles.items():
-        made = await ordain.runtime.control.change(RecordChange(place="default", resource="profile", id=name, config=config), by="local:ada")
+        made = await ordain.runtime.control.change(
+            RecordChange(place="default", resource="profile", id=name, config=config), by="local:ada"
+        )
         assert isinstance(made, Applied)
 
 
@@ -436,3 +441,17 @@ async def test_a_page_of_an_origin_of_the_settings_may_ask_with_a_token(tmp_path
         assert (await http.post(CHAT, json=body, headers={"Origin": ours})).status_code == 403
         plain = await http.post(CHAT, json=body, headers={"Authorization": "Bearer none"})
         assert plain.status_code == 200
+
+
+async def test_two_clients_in_one_session_have_an_answer_each(tmp_path: Path) -> None:
+    """What both say at once are two messages of one session, each answered once; whoever then shows what the other has not seen begins no new one."""
+    answers = [{"content": "It is one."}, {"content": "It is two."}, {"content": "It is three."}]
+    async with house(tmp_path, chat_general=answers) as (_, http):
+        both = await asyncio.gather(*(said(http, turns(f"client {name} asks"), headers={"Ordain-Session": "shared"}) for name in "ab"))
+        assert len({one["ordain"]["run_id"] for one in both}) == 2
+        later = await said(http, turns("client a asks", text_of(both[0]), "and more"), headers={"Ordain-Session": "shared"})
+        assert (later["ordain"]["session_id"], later["ordain"]["continuation"]) == ("shared", "continuation.named")
+        entries = (await http.get("/sessions/shared/messages")).json()["entries"]
+        assert sorted(one["text"] for one in entries if one["event"] == "message") == ["and more", "client a asks", "client b asks"]
+        assert sum(one["event"] == "reply" for one in entries) == 3
+        assert (await http.get("/sessions")).json()["sessions"][0]["sessionId"] == "shared"

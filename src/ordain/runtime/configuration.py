@@ -29,7 +29,7 @@ from ordain.contracts.pinned import (
     pins_of,
 )
 from ordain.contracts.policy import Policy
-from ordain.errors import Conflict, NotFound
+from ordain.errors import Conflict
 from ordain.ports.clock import Clock
 from ordain.ports.configuration import ConfigKey, ConfigRecord, Configuration
 from ordain.ports.shared import ConfigFound, ConfigRead, Ruling, Shared
@@ -154,11 +154,10 @@ class ControlPlane:
         }
         return sorted(name for name in found if _is_selectable(name, policy))
 
-    async def choose(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> None:
-        """Bind a session to the profile that its caller names, where rule ``profile_choice`` lets them; when this returns the pin is durable.
+    async def choose(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> bool:
+        """Bind a session to the profile that its caller names, where rule ``profile_choice`` lets them; when this returns the pin is durable. False: policy offers no profile of this name.
 
         Raises:
-            NotFound: policy offers no profile of this name (``unknown_profile``).
             Conflict: the session is pinned to another one, or has begun without it (``profile_unfit``).
         """
         key = ConfigKey(place=workspace, resource=ResourceType.POLICY, id=pin_id(PinScope.SESSION, session))
@@ -175,17 +174,18 @@ class ControlPlane:
         decision = PROFILE_CHOICE.apply(facts, None, policy)
         match decision.outcome.binding:
             case Binding.STANDS:
-                return
+                pass
             case Binding.PINS:
                 version = 0 if newest is None else newest.version
                 change = RecordChange(place=workspace, resource=key.resource, id=key.id, config={"profile": named}, expected=version)
                 if isinstance(made := await self.change(change, by=by), Rejected):
                     raise Conflict(f"the session cannot be pinned: {made.message}", code="profile_unfit")
             case Binding.REFUSED if decision.reason is ProfileChoiceReason.NOT_OFFERED:
-                raise NotFound(f"policy offers no profile {_shown(named)}", code="unknown_profile")
+                return False
             case Binding.REFUSED:
                 why = ProfileChoiceReason(decision.reason).meaning
                 raise Conflict(f"profile {_shown(named)} cannot be chosen here. {why}", code="profile_unfit")
+        return True
 
 
 def _is_selectable(name: str, policy: Policy) -> bool:

@@ -41,7 +41,7 @@ DOORS: Mapping[str, Sequence[_Row]] = {
         (ANY, "/cortex/chat", _CHAT),
         (ANY, "/chat/completions", _CHAT),
         (ANY, "/responses", _CHAT),
-        (READ, f"/models(/{_ID})?", Door((Scope.CHAT,))),
+        (READ, f"/models(/{_ID})?", _CHAT),
     ],
     "ws": [(ANY, "", _CHAT)],
     "sessions": [(WRITE, f"/{_ID}/erase", _OPERATE), (READ, ".*", _CHAT)],

@@ -427,7 +427,7 @@ async def test_a_page_of_an_origin_of_the_settings_may_ask_with_a_token(tmp_path
     async with house(tmp_path, Exposure(origins=(ours,))) as (ordain, http):
         services = ordain.runtime.services
         tokens = Tokens(services.tokens, services.store, services.clock)
-        made = await tokens.create(NewToken(name="page", scopes=(TokenScope.CHAT,), workspaces=("*",)), by="local:ada")
+        made = await tokens.create(NewToken(name="page", scopes=(TokenScope.CHAT,), workspaces=("default",)), by="local:ada")
         asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
         told = await http.options(CHAT, headers={"Origin": ours, **asks})
         assert (told.status_code, told.headers["access-control-allow-origin"]) == (200, ours)

@@ -25,7 +25,7 @@ from ordain.contracts.openai import (
 )
 from ordain.contracts.text_links import links_of
 from ordain.contracts.verbs import VerbRequest
-from ordain.errors import InvalidRequest, NotFound
+from ordain.errors import InvalidRequest
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import PlainAnswer, answer_text_of
@@ -133,11 +133,9 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
 
 async def _bind(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> None:
     """The session is served by the profile that is asked for."""
-    policy = face.runtime.services.catalogs.current.policy
-    try:
-        await face.runtime.control.choose(asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=face.by(request))
-    except NotFound:
-        raise unknown_model(asked.model) from None
+    policy, by = face.runtime.services.catalogs.current.policy, face.by(request)
+    if not await face.runtime.control.choose(asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=by):
+        raise unknown_model(asked.model)
 
 
 async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from ordain.wording.engine_1.folding import TOKENS_MAX, fold, tokens
@@ -25,11 +26,12 @@ _PLAIN: Final = re.compile(r"(?!.*([a-z])\1\1)(?:(?!x)[a-z]+(?: (?!$)|$))+")
 """Words that folding leaves as they are and that are tokens as they stand, as most phrases: no letter thrice in a row, none that may be an emoticon (*xd*)."""
 
 
-def keys(phrase: str) -> set[tuple[str, ...]]:
+@lru_cache(maxsize=2**14)  # engines stand on one another, and each reads the same lists of a table
+def keys(phrase: str) -> frozenset[tuple[str, ...]]:
     """What of a phrase is compared with a message: its tokens, and those of its spelling without umlauts. Empty: it holds nothing to look for."""
     if _PLAIN.fullmatch(phrase) is not None and phrase.count(" ") < TOKENS_MAX:
-        return {tuple(phrase.split(" "))}
-    return {found for spelling in {phrase, phrase.translate(_UMLAUTS)} if (found := tuple(tokens(fold(spelling))))}
+        return frozenset((tuple(phrase.split(" ")),))
+    return frozenset(found for spelling in {phrase, phrase.translate(_UMLAUTS)} if (found := tuple(tokens(fold(spelling)))))
 
 
 def compile_phrases(claims: Iterable[tuple[str, Iterable[str]]]) -> Phrases:

@@ -24,9 +24,10 @@ class FolderFiles:
 
 
 def found_in(places: Sequence[Path]) -> FolderFiles:
-    """The files that are named, and all below the folders that are, in the order of their names; hidden ones and links are left alone.
+    """The files that are named, and all below the folders that are, in the order of their names.
 
-    What is named itself is added whatever it is, and refused with its reason; of a folder what is no text, Markdown, HTML or PDF by its own bytes is passed over.
+    What is named itself is added whatever it is, and refused with its reason; of a folder what is hidden, a link or no file is passed over, and what is no
+    text, Markdown, HTML or PDF by its own bytes.
 
     Raises:
         ConfigurationError: a folder holds more than ``FILES_MAX`` files.
@@ -49,19 +50,44 @@ def found_in(places: Sequence[Path]) -> FolderFiles:
 
 
 def _below(folder: Path) -> Iterator[Path]:
+    """What is below a folder, hidden folders as one thing each and not what they hold."""
     for at, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            file = Path(at, name)
-            if not name.startswith(".") and not file.is_symlink() and file.is_file():
-                yield file
+        yield from (Path(at, name) for name in sorted(folders) if _is_hidden(name) or Path(at, name).is_symlink())
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        yield from (Path(at, name) for name in sorted(names))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
 
 
 def _unread(file: Path) -> str:
     """What a file is that is no document; "" of one that is, or that cannot be read, which is told when it is added."""
+    if _is_hidden(file.name):
+        return "hidden"
+    if file.is_symlink():
+        return "a link"
+    if not file.is_file():
+        return "no plain file"
+    if not is_named(file):
+        return "a file whose name is no UTF-8"
     try:
         with file.open("rb") as opened:
             found = sniffed(opened.read(PEEKED))
     except OSError:
         return ""
     return "" if found.kind is FileKind.DOCUMENT else found.words
+
+
+def is_named(file: Path) -> bool:
+    """Whether its path can be said: a name may hold bytes that are no text."""
+    try:
+        str(file).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def said(file: Path) -> str:
+    """Its path for people and for JSON."""
+    return os.fsencode(file).decode(errors="backslashreplace")

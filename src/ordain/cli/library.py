@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
-from ordain.cli.document_folder import FolderFiles, found_in
+from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show, show_words
@@ -25,6 +25,8 @@ from ordain.rules.header import plain
 
 SHOWN = 200
 NAME_SHOWN = 60
+PASSED_SHOWN = 5
+"""Files of a kind that are named when a folder was added."""
 LINES, OCTETS = "application/x-ndjson", "application/octet-stream"
 SLOW_BYTES = 1024 * 1024
 """A file from this size on says how far it is, where somebody looks."""
@@ -193,7 +195,7 @@ def add_files(place: LibraryPlace, places: Sequence[Path]) -> int:
     told = asyncio.run(_add_files(place, found)) if found.files else []
     counts = Counter("refused" if "error" in one else str(one["outcome"]) for one in told)
     if place.options.as_json:
-        passed = [{"file": str(file), "what": what} for file, what in found.passed_over]
+        passed = [{"file": said(file), "what": what} for file, what in found.passed_over]
         print_json({"documents": told, **({"passed_over": passed} if found.folders else {})})
     elif found.folders:
         _show_counts(counts, found)
@@ -204,9 +206,12 @@ def _show_counts(counts: Counter[str], found: FolderFiles) -> None:
     """What became of a folder's files, and what was passed over there, by what it is."""
     words = {"added": "added", "replaced": "replaced", "same": "there already", "refused": "refused"}
     show(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]) or "no document was found")
-    kinds = Counter(what for _, what in found.passed_over)
-    if kinds:
-        show("passed over: " + ", ".join(f"{count} × {what}" for what, count in kinds.most_common()))
+    kinds: dict[str, list[str]] = {}
+    for file, what in found.passed_over:
+        kinds.setdefault(what, []).append(plain(said(Path(file.name)), NAME_SHOWN))
+    for what, names in sorted(kinds.items(), key=lambda one: -len(one[1])):
+        more = f", and {len(names) - PASSED_SHOWN} more" if len(names) > PASSED_SHOWN else ""
+        show(f"passed over: {len(names)} × {what} ({', '.join(names[:PASSED_SHOWN])}{more})")
 
 
 async def _add_files(place: LibraryPlace, found: FolderFiles) -> list[dict[str, Any]]:
@@ -223,7 +228,7 @@ async def _add_files(place: LibraryPlace, found: FolderFiles) -> list[dict[str, 
             except OrdainError as error:
                 if len(found.files) == 1 and not found.folders:
                     raise
-                told.append({"file": str(file), "error": {"code": error.code, "message": error.message}})
+                told.append({"file": said(file), "error": {"code": error.code, "message": error.message}})
             if counting:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             if not place.options.as_json and not (found.folders and told[-1].get("outcome") == "same"):
@@ -243,6 +248,8 @@ def _show_added(one: dict[str, Any]) -> None:
 
 def _content(file: Path) -> tuple[bytes, str]:
     """A file's bytes, and where it lies."""
+    if not is_named(file):
+        raise ConfigurationError(f"{said(file)} has a name that is no UTF-8: rename it", code="cannot_read")
     try:
         if not file.is_file():
             raise ConfigurationError(f"{file} is no file", code="cannot_read")

@@ -7,6 +7,7 @@ cut token is told from a wrong one before anything is looked up. What is stored 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated
@@ -47,7 +48,7 @@ _LIFETIME_SECONDS = {"m": 60, "h": 3600, "d": 86_400}
 
 
 class TokenScope(StrEnum):
-    """What a token may be used for; none implies another."""
+    """What a token may be used for; none implies another, but that conversations read what is remembered (``in_conversation``)."""
 
     CHAT = "chat"
     RUNS_READ = "runs:read"
@@ -55,6 +56,7 @@ class TokenScope(StrEnum):
     VERBS = "verbs"
     PLAN = "plan"
     MEMORY = "memory"
+    MEMORY_READ = "memory:read"
     APPROVALS = "approvals"
     MODELS = "models"
     ADMIN = "admin"
@@ -69,6 +71,23 @@ class Principal(Struct, frozen=True):
 
     name: str
     scopes: tuple[TokenScope, ...] | None = None
+
+
+def in_conversation(scopes: tuple[TokenScope, ...] | None) -> tuple[TokenScope, ...] | None:
+    """What a conversation may use of a token: who may chat has what is remembered read for the answer, as everybody has, and files that come along."""
+    if scopes is None or TokenScope.CHAT not in scopes or TokenScope.MEMORY_READ in scopes:
+        return scopes
+    return (*scopes, TokenScope.MEMORY_READ)
+
+
+def lacking(needed: Iterable[TokenScope], held: Iterable[TokenScope] | None, *, reads: bool) -> tuple[TokenScope, ...]:
+    """The scopes that are needed and not held, None holding each; what only reads is content with ``memory:read`` where ``memory`` is needed."""
+    if held is None:
+        return ()
+    has = set(held)
+    if reads and TokenScope.MEMORY_READ in has:
+        has.add(TokenScope.MEMORY)
+    return tuple(sorted(set(needed) - has))
 
 
 def principal_of(given: Principal | str) -> Principal:

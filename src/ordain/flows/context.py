@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 
-from ordain.contracts.access import TokenScope
+from ordain.contracts.access import TokenScope, lacking
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.moments import EPOCH
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
+from ordain.contracts.verbs import VerbEffect
 from ordain.contracts.work_bounds import WorkBounds
 from ordain.effects.effect import Read, SharedState
 from ordain.ports.effects import Effects
@@ -158,8 +159,10 @@ class FlowContext(Struct, frozen=True, kw_only=True):
         """What of all that the run may do it can pass on: what the token that asked for it may not call it lends nobody."""
         if self.scopes is None:
             return self.granted
-        verbs = self.catalog.verbs.items()
-        return self.granted.narrowed(verb for verb, found in verbs if set(found.spec.scopes).issubset(self.scopes))
+        verbs = ((verb, found.spec) for verb, found in self.catalog.verbs.items())
+        return self.granted.narrowed(
+            verb for verb, spec in verbs if not lacking(spec.scopes, self.scopes, reads=spec.effect is VerbEffect.READ)
+        )
 
     @property
     def advice(self) -> str:

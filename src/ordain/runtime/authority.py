@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from ordain.contracts.access import lacking
 from ordain.contracts.approvals import Consent
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.moments import LATEST_US
 from ordain.contracts.scope import CapabilityScope, Constraint
-from ordain.contracts.verbs import VerbSpec
+from ordain.contracts.verbs import VerbEffect, VerbSpec
 from ordain.effects.calls import Authorized, Call
 from ordain.effects.children import AnyEnded, Spawn
 from ordain.effects.effect import Children, Effect, ModelCall, Read, Say, VerbCall, Wait, WaitFor
@@ -105,7 +106,7 @@ class Authority:
 
     def _lacks(self, verb: VerbSpec) -> tuple[str, ...]:
         """The scopes that the verb needs and the token that asked for the run has not."""
-        return () if self._scopes is None else tuple(sorted(set(verb.scopes).difference(self._scopes)))
+        return lacking(verb.scopes, self._scopes, reads=verb.effect is VerbEffect.READ)
 
     def _reserved(self, entry: VerbSpec) -> bool:
         """Whether the run does not enter by it, nor escalates to it, which is the one way to a chain (ACH-03).

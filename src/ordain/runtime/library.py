@@ -89,7 +89,7 @@ class Memory:
         """
         name = " ".join(name.split())
         if not name or len(name) > NAME_CHARS or not name.isprintable():
-            raise InvalidRequest(f"a document has a name of at most {NAME_CHARS} characters", code="invalid_name")
+            raise InvalidRequest(f"a document has a name of at most {NAME_CHARS} characters that can be shown", code="invalid_name")
         read = await self._documents.read(name, content)
         return await self._library.add(
             NewItem(

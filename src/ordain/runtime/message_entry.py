@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.access import Principal, TokenScope, principal_of
+from ordain.contracts.access import Principal, TokenScope, in_conversation, principal_of
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Context, Message, Recall, WorkflowHint
 from ordain.flows.commission import MessageFacts, MessageIds, RecallAsked, WorkflowAsked
@@ -73,7 +73,7 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
         facts=msgspec.structs.replace(facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata)),
         ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal_of(principal).name,
-        scopes=principal_of(principal).scopes,
+        scopes=in_conversation(principal_of(principal).scopes),
         timestamp_ms=entry.timestamp_ms,
         thread_ref=context.thread_ref or "",
         thread=_thread_numbered(context),
@@ -133,7 +133,7 @@ def message_of(
         facts=msgspec.structs.replace(facts, source=source[:LABEL_CHARS], trace_verb=trace_verb_of(said.metadata)),
         ids=MessageIds(message_id=message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal_of(principal).name,
-        scopes=principal_of(principal).scopes,
+        scopes=in_conversation(principal_of(principal).scopes),
         timestamp_ms=message.timestamp_ms or 0,
         thread_ref=context.thread_ref or "",
         thread=_thread_numbered(context),

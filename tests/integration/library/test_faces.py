@@ -388,7 +388,7 @@ def test_documents_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_folder_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
-    """All below it, with counts; what is no document is passed over by what it is, hidden files and links are left alone, and again it is there already."""
+    """All below it, with counts; what is no document is passed over and named by what it is, links and what is hidden too, and again it is there already."""
     folder = tmp_path / "papers"
     (folder / "deep").mkdir(parents=True)
     (folder / "a.md").write_text("# Pump\n\nThe pump stands in the cellar.\n")
@@ -397,16 +397,28 @@ def test_a_folder_by_command(server: Server, cli: Cli, tmp_path: Path) -> None:
     (folder / "photo.md").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / ".hidden.md").write_text("hidden")
     (folder / "link.md").symlink_to(folder / "a.md")
+    (folder / "linked").symlink_to(tmp_path)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "c.md").write_text("hidden below")
+    os.mkfifo(folder / "pipe.md")
+    (folder / os.fsdecode(b"bad\xff.md")).write_text("nobody can say its name")
     server.start()
     done = cli("docs", "add", str(folder))
     lines = done.stdout.decode().splitlines()
-    assert (done.returncode, lines[-2:]) == (1, ["2 added, 1 refused", "passed over: 1 × an image (image/png)"])
-    assert [line.partition(":")[0] for line in lines[:-2]] == ["added", "added", "refused"]
+    assert (done.returncode, lines[3]) == (1, "2 added, 1 refused")
+    assert sorted(lines[4:]) == [
+        "passed over: 1 × a file whose name is no UTF-8 (bad\\xff.md)",
+        "passed over: 1 × an image (image/png) (photo.md)",
+        "passed over: 1 × no plain file (pipe.md)",
+        "passed over: 2 × a link (linked, link.md)",
+        "passed over: 2 × hidden (.git, .hidden.md)",
+    ]
+    assert [line.partition(":")[0] for line in lines[:3]] == ["added", "added", "refused"]
     assert "[document_encrypted]" in lines[2]
     (folder / "deep" / "c.pdf").unlink()
     again = cli("docs", "add", str(folder), "--json")
     told = json.loads(again.stdout)
-    assert (again.returncode, [one["outcome"] for one in told["documents"]], len(told["passed_over"])) == (0, ["same", "same"], 1)
+    assert (again.returncode, [one["outcome"] for one in told["documents"]], len(told["passed_over"])) == (0, ["same", "same"], 7)
     assert len(json.loads(cli("docs", "list", "--json").stdout)["documents"]) == 2
 
 

@@ -38,10 +38,11 @@ _QUOTE = re.compile(f"^{re.escape(QUOTE.rstrip())} ?", re.MULTILINE)
 
 
 class ShownTurn(Struct, frozen=True, kw_only=True):
-    """One message of a conversation as a client shows it."""
+    """One message of a conversation as a client shows it; ``files`` are what it brought, each by name and digest."""
 
     role: Literal["user", "assistant"]
     text: str
+    files: tuple[tuple[str, str], ...] = ()
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -54,10 +55,11 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Placement(Struct, frozen=True, kw_only=True):
-    """The session of a request, whether anything was said there before, the digest that its message is to be found by, and why (a code of rule ``continuation``)."""
+    """The session of a request, whether anything was said there before or was imported, the digest that its message is to be found by, and why (a code of rule ``continuation``)."""
 
     session: str
     begun: bool
+    imported: bool
     sent: str
     reason: str
 
@@ -98,7 +100,8 @@ class Continuations:
             found = matches[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id()
         if decision.outcome.imports:
             await self._import(shown, found, workspace, user)
-        return Placement(session=found, begun=goes_on, sent=_digest(who, (*shown.before, *shown.now)), reason=str(decision.reason))
+        sent = _digest(who, (*shown.before, *shown.now))
+        return Placement(session=found, begun=goes_on, imported=decision.outcome.imports, sent=sent, reason=str(decision.reason))
 
     async def _matches(self, shown: Shown, who: tuple[str, str, str]) -> Sequence[tuple[str, int]]:
         """Messages that came with what the client shows up to its last answer: two stand for any number."""
@@ -155,7 +158,10 @@ class Continuations:
 
 def imported_text(shown: Shown) -> str:
     """What a client shows, as one text for a new session: marked, its lines behind a mark that no header has, the oldest left out where it is long."""
-    lines = [f"{turn.role}: {turn.text}" for turn in shown.before]
+    lines = [
+        "\n".join([f"{turn.role}: {turn.text}", *(f"[file {name}: it was not read here]" for name, _ in turn.files)])
+        for turn in shown.before
+    ]
     kept: list[str] = []
     room = IMPORTED_CHARS - min(len(shown.instructions), IMPORTED_CHARS // 3)
     for line in reversed(lines):
@@ -183,5 +189,5 @@ def _plain(text: str) -> str:
 
 
 def _digest(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:
-    told = [*who, *([turn.role, turn.text.strip()] for turn in turns)]
+    told = [*who, *([turn.role, turn.text.strip(), *(digest for _, digest in turn.files)] for turn in turns)]
     return hashlib.sha256(msgspec.json.encode(told)).hexdigest()

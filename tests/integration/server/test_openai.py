@@ -455,3 +455,22 @@ async def test_two_clients_in_one_session_have_an_answer_each(tmp_path: Path) ->
         assert sorted(one["text"] for one in entries if one["event"] == "message") == ["and more", "client a asks", "client b asks"]
         assert sum(one["event"] == "reply" for one in entries) == 3
         assert (await http.get("/sessions")).json()["sessions"][0]["sessionId"] == "shared"
+
+
+async def test_files_tell_conversations_apart_and_what_is_not_read_is_said(tmp_path: Path) -> None:
+    """The same words with another file are another conversation, which goes on where it was; of a history that is imported each file is named as not read."""
+    async with house(tmp_path) as (_, http):
+        began: list[tuple[list[dict[str, Any]], dict[str, Any]]] = []
+        for text in (b"# Lease\n\nThe tenant may keep a dog.\n", b"# Menu\n\nSoup of the day.\n"):
+            says = [{"role": "user", "content": _file_parts(text)[CHAT]}]
+            began.append((says, await said(http, says)))
+        for says, answer in began:
+            again = await said(http, [*says, *turns("", text_of(answer), "And now?")[1:]])
+            assert again["ordain"]["session_id"] == answer["ordain"]["session_id"]
+            assert again["ordain"]["ignored"] == []
+        says, _ = began[0]
+        forged = await said(http, [*says, *turns("", "Never said.", "And now?")[1:]])
+        assert forged["ordain"]["continuation"] == "continuation.contradicts"
+        assert forged["ordain"]["ignored"] == ["file lease.md of an earlier message"]
+        entries = (await http.get(f"/sessions/{forged['ordain']['session_id']}/messages")).json()["entries"]
+        assert "> [file lease.md: it was not read here]" in entries[0]["text"].split("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ from ordain.contracts.openai import (
 )
 from ordain.errors import InvalidRequest, NotFound
 from ordain.runtime.continuation import Shown, ShownTurn
-from ordain.server.openai.files import attachment_of, is_file
+from ordain.server.openai.files import attachment_of, is_file, name_of
 
 TASK = "ordain-task"
 MODES: Mapping[str, ExecMode] = {"ordain": ExecMode.BRAIN, "ordain-agent": ExecMode.AGENT, "ordain-council": ExecMode.COUNCIL}
@@ -121,7 +122,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     files = _files(list(enumerate(said)), "/input")
     _refuse_files(given.model, files)
     if given.instructions:
-        turns.insert(0, ("system", given.instructions))
+        turns.insert(0, ("system", given.instructions, ()))
     mode, profile = _meant(given.model)
     form = None if given.text is None else given.text.format
     named = session or _named(given.metadata, headers) or _conversation(given)
@@ -165,13 +166,15 @@ def _meant(model: str) -> tuple[ExecMode | None, str]:
     return MODES.get(name), profile
 
 
-def _turn(turn: ChatTurn, place: str) -> tuple[str, str]:
+def _turn(turn: ChatTurn, place: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+    """A message's role, its text, and what files of a user's message are, by name and digest."""
     if turn.role in ("tool", "function") or turn.tool_calls:
         raise _misfit(f"{place}/role", "unsupported_parameter", "what a client's tools said is not read here: its tools are not called")
     if turn.content is None or isinstance(turn.content, str):
-        return turn.role, turn.content or ""
-    parts = enumerate(turn.content)
-    return turn.role, "\n".join(_part(part, f"{place}/content/{at}") for at, part in parts if turn.role != "user" or not is_file(part))
+        return turn.role, turn.content or "", ()
+    files = [part for part in turn.content if turn.role == "user" and is_file(part)]
+    text = "\n".join(_part(part, f"{place}/content/{at}") for at, part in enumerate(turn.content) if part not in files)
+    return turn.role, text, tuple((name_of(part), sha256(part.model_dump_json().encode()).hexdigest()) for part in files)
 
 
 def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[Attachment, ...]:
@@ -204,12 +207,14 @@ def _part(part: ContentPart, place: str) -> str:
     return part.text
 
 
-def _shown(turns: Sequence[tuple[str, str]], session: str, place: str, files: Sequence[Attachment] = ()) -> Shown:
+def _shown(
+    turns: Sequence[tuple[str, str, tuple[tuple[str, str], ...]]], session: str, place: str, files: Sequence[Attachment] = ()
+) -> Shown:
     """The conversation: instructions apart, and what the user says now apart from what was said before."""
-    instructions = "\n\n".join(text for role, text in turns if role in ("system", "developer") and text.strip())
+    instructions = "\n\n".join(text for role, text, _ in turns if role in ("system", "developer") and text.strip())
     said = [
-        ShownTurn(role="assistant" if role == "assistant" else "user", text=text)
-        for role, text in turns
+        ShownTurn(role="assistant" if role == "assistant" else "user", text=text, files=brought)
+        for role, text, brought in turns
         if role not in ("system", "developer")
     ]
     first = len(said)

@@ -20,6 +20,12 @@ def is_file(part: ContentPart) -> bool:
     return part.type in FILE_PARTS or part.type in IMAGE_PARTS
 
 
+def name_of(part: ContentPart) -> str:
+    """What a file or picture is called; its kind where nobody says."""
+    name = (_file(part) if part.type in FILE_PARTS else _picture(part)).get("name")
+    return (name if isinstance(name, str) and name else part.type)[:300]
+
+
 def attachment_of(part: ContentPart, place: str) -> Attachment:
     """The part as an attachment.
 
@@ -37,9 +43,8 @@ def attachment_of(part: ContentPart, place: str) -> Attachment:
             code="unsupported_parameter",
             details={"errors": [{"place": place, "code": "unsupported_parameter", "message": message}]},
         )
-    name = said.get("name")
     return Attachment(
-        name=(name if isinstance(name, str) and name else part.type)[:300],
+        name=name_of(part),
         media_type=(found["type"] or None) if found else None,
         data=data[found.end() :] if found else data,
     )

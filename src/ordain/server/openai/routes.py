@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -120,7 +120,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     if asked.profile:
         await _bind(face, request, workspace, asked, place)
     sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, sent=place.sent)
-    note = OrdainNote(session_id=sent.session, continuation=place.reason, ignored=list(asked.ignored))
+    note = OrdainNote(session_id=sent.session, continuation=place.reason, ignored=[*asked.ignored, *_unread(asked, place)])
     frames.begin(f"{sent.seq}-{sent.message_id[-12:]}", response_id(sent), face.runtime.services.clock.now() // 1_000_000)
     if asked.stream:
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
@@ -129,6 +129,11 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     text = text_alone(told.words, asked.schema) if asked.bare else told.content
     note = note_of(note, answer)
     return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
+
+
+def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
+    """Files of what was imported: nobody reads them, so that whoever needs one sends it again."""
+    return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imported else ()
 
 
 async def _bind(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> None:

@@ -18,6 +18,7 @@ from ordain.app import Extras
 from ordain.contracts.access import TokenScope, mint_token
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.ports.model import ModelPort
 from ordain.runtime.access import Exposure
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.continuation import IMPORTED_MARK
@@ -31,7 +32,7 @@ VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "
 
 @asynccontextmanager
 async def house(
-    home: Path, exposure: Exposure | None = None, selectable: Sequence[str] = (), **verbs: Any
+    home: Path, exposure: Exposure | None = None, selectable: Sequence[str] = (), model: ModelPort | None = None, **verbs: Any
 ) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain whose model says these words, and its HTTP face."""
     if selectable:
@@ -40,7 +41,7 @@ async def house(
     settings = settings.model_copy(
         update={"profiles": {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")}}
     )
-    extras = Extras(models={"default": ScriptedModel(make_script(verbs={**VERBS, **verbs}))})
+    extras = Extras(models={"default": model or ScriptedModel(make_script(verbs={**VERBS, **verbs}))})
     async with Ordain(settings, extras=extras) as ordain:
         face = Face(runtime=ordain.runtime) if exposure is None else Face(runtime=ordain.runtime, exposure=exposure)
         transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)

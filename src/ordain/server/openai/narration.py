@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 
 from ordain.contracts.conversation import MessageAnswer
-from ordain.contracts.events import ApprovalEvent, ProgressEvent, QuestionEvent, ReplyEvent, ResetEvent, SessionErasedEvent, TextEvent
+from ordain.contracts.events import (
+    ApprovalEvent,
+    ProgressEvent,
+    QuestionEvent,
+    ReplyEvent,
+    ResetEvent,
+    SessionErasedEvent,
+    SessionEvent,
+    TextEvent,
+)
 from ordain.errors import Transient
 from ordain.runtime.brief import at_work
 from ordain.runtime.conversation import Acknowledged
@@ -18,6 +28,8 @@ from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import text_alone
 
 ANSWERING = (ReplyEvent, QuestionEvent, ApprovalEvent)
+DRAINS_S = 5.0
+"""How long the rest of a stream may take to come once its answer stands."""
 
 
 class Narration:
@@ -37,35 +49,51 @@ class Narration:
         Raises:
             Transient: the server stops; the turn goes on when it is back.
         """
-        conversation = self._face.runtime.conversation
-        run = (await conversation.so_far(self._workspace, self._sent)).run_id
-        if run is not None:
-            async for piece in self._live(run):
-                yield piece
-        self.answer = await conversation.answer(self._workspace, self._sent)
+        with self._feed() as feed:  # before anything is awaited: what is provisional is told to who listens, and to nobody later
+            answer = asyncio.ensure_future(self._face.runtime.conversation.answer(self._workspace, self._sent))
+            try:
+                async with aclosing(self._live(feed, answer)) as live:
+                    async for piece in live:
+                        yield piece
+                self.answer = await answer
+            finally:
+                answer.cancel()
         yield self._closing(answer_text_of(self.answer))
 
-    async def _live(self, run: str) -> AsyncGenerator[str | None, None]:
-        header = ""
-        with self._feed() as feed:
-            while True:
-                event = await feed.next(HEARTBEAT_S)
-                if event is None and feed.over:
-                    details = {"location": message_location(self._sent)}
-                    raise Transient("the server stops; the message is kept and goes on when it is back", code="stopping", details=details)
-                if event is None:
+    async def _live(self, feed: Feed, answer: asyncio.Future[MessageAnswer]) -> AsyncGenerator[str | None, None]:
+        """What is written while the message has no answer, until that has come by this way too."""
+        header, run, known = "", "", set[str]()
+        while not answer.done() or _is_event(answer):
+            stood = answer.done()
+            event = await _next_of(feed, answer)
+            if event is None and feed.over:
+                details = {"location": message_location(self._sent)}
+                raise Transient("the server stops; the message is kept and goes on when it is back", code="stopping", details=details)
+            if event is None and stood:
+                return
+            if event is None:
+                if not answer.done():
                     yield None
-                elif isinstance(event, SessionErasedEvent) or (isinstance(event, ANSWERING) and event.run == run):
-                    return
-                elif self._whole or getattr(event, "run", "") != run:
-                    continue
-                elif isinstance(event, ProgressEvent):
-                    header = event.header
-                elif isinstance(event, TextEvent):
-                    yield self._opening(header) + self._quoting.piece(event.text)
-                elif isinstance(event, ResetEvent) and self._begun:
-                    self._quoting = Quoting()
-                    yield f"\n\n{REFUSED}\n\n"
+                continue
+            of = getattr(event, "run", "")
+            if of and of not in known:  # a message that has to be placed has no turn at first
+                known.add(of)
+                run = await self._run()
+            if isinstance(event, SessionErasedEvent) or (isinstance(event, ANSWERING) and of == run):
+                return
+            if self._whole or of != run:
+                continue
+            if isinstance(event, ProgressEvent):
+                header = event.header
+            elif isinstance(event, TextEvent):
+                yield self._opening(header) + self._quoting.piece(event.text)
+            elif isinstance(event, ResetEvent) and self._begun:
+                self._quoting = Quoting()
+                yield f"\n\n{REFUSED}\n\n"
+
+    async def _run(self) -> str:
+        """The run that serves the message, as far as that is decided."""
+        return (await self._face.runtime.conversation.so_far(self._workspace, self._sent)).run_id or ""
 
     @contextmanager
     def _feed(self) -> Generator[Feed]:
@@ -86,6 +114,28 @@ class Narration:
             return text_alone(told.words, self._schema)
         if not self._begun:
             return told.content
+        if told.words.startswith(self._quoting.words):  # what is provisional may end before the answer does
+            return f"{self._quoting.piece(told.words[len(self._quoting.words) :])}\n\n{told.header}"
         if " ".join(self._quoting.words.split()) == " ".join(told.words.split()):
             return f"\n\n{told.header}"
         return f"\n\n{REFUSED}\n\n{told.content}"
+
+
+def _is_event(answer: asyncio.Future[MessageAnswer]) -> bool:
+    """Whether an answer that stands is an event of its session: a message from which nothing follows has none."""
+    if answer.exception() is not None:
+        return False
+    found = answer.result()
+    return (found.reply or found.question or found.approval) is not None
+
+
+async def _next_of(feed: Feed, answer: asyncio.Future[MessageAnswer]) -> SessionEvent | None:
+    """The next event; None where there was none for a while, or none before the answer stood."""
+    if answer.done():
+        return await feed.next(DRAINS_S)
+    upcoming = asyncio.ensure_future(feed.next(HEARTBEAT_S))
+    try:
+        await asyncio.wait({upcoming, answer}, return_when=asyncio.FIRST_COMPLETED)
+        return upcoming.result() if upcoming.done() else None
+    finally:
+        upcoming.cancel()

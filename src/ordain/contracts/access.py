@@ -224,6 +224,11 @@ def holds_token(text: str) -> bool:
     return _TOKEN.search(text) is not None
 
 
+def resembles_token(text: str) -> bool:
+    """Whether somebody may have meant one of our tokens, whole or not: a cut or mistyped one is told, and taken for nothing else."""
+    return _SIGN.rstrip("_") in text.lower()
+
+
 def tokens_in(text: str) -> list[tuple[int, int, int]]:
     """Where whatever has a token's form stands in a text: where it begins, where its secret begins, where it ends. Two may share characters."""
     return [(found.start(), found.start(2), found.end(3)) for found in _TOKENS.finditer(text)] if _SIGN in text else []

@@ -13,6 +13,7 @@ from msgspec import Struct
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.remedies import remedy_of
 from ordain.contracts.verdict import RunVerdict
+from ordain.ports.model import CUT
 from ordain.rules.header import IN_PROGRESS, MARKS
 
 SHORT_ID = 6
@@ -30,7 +31,10 @@ _TOTALS = re.compile(
     r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?: \(estimated\))?, "
     r"\$(?P<usd>[\d.]+)(?: \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
 )
-_MODEL = re.compile(r'"[^"]*?\((?P<provider>[^":]*): (?P<model>[^"]*)\)"')
+_MODEL = re.compile(r'"(?P<profile>[^"(]*?) ?\((?P<provider>[^":]*): (?P<model>[^"]*?)(?:\)|…)"')
+"""As it is quoted, and cut where it is long."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
+"""What a model is called: an endpoint says what answered, and may say anything."""
 _MODELS = f"{MARKS['info']} models: "
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.MULTILINE)
 
@@ -60,11 +64,11 @@ def read_brief(header: str) -> Brief | None:
     if title is None or totals is None:
         return None
     asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
-    costs = int(totals["asked"]) > 0 and any(provider != OFFLINE for provider, _ in asked)
+    costs = int(totals["asked"]) > 0 and any(provider != OFFLINE for _, provider, _ in asked)
     return Brief(
         mark=title["mark"],
         verdict=title["verdict"] or ("" if title["status"] == "completed" else title["status"]),
-        models=tuple(dict.fromkeys(OFFLINE if provider == OFFLINE else model for provider, model in asked)),
+        models=tuple(dict.fromkeys(_called(*one) for one in asked)),
         calls=int(totals["calls"]),
         ms=int(totals["ms"]),
         usd=totals["usd"] if costs else "",
@@ -72,6 +76,11 @@ def read_brief(header: str) -> Brief | None:
         tokens_in=int(totals["tokens_in"]),
         tokens_out=int(totals["tokens_out"]),
     )
+
+
+def _called(profile: str, provider: str, model: str) -> str:
+    """A model by its name; by its profile's, which is the operator's word, where that is no name."""
+    return OFFLINE if provider == OFFLINE else model if _NAME.fullmatch(model) else profile
 
 
 def brief_line(header: str) -> str:
@@ -89,12 +98,12 @@ def brief_line(header: str) -> str:
 
 
 def needs_all(header: str) -> bool:
-    """Whether one line would leave out what everybody has to see: any verdict but ok, anything that failed or that nobody knows of, any falling back."""
+    """Whether one line would leave out what everybody has to see: any verdict but ok, anything that failed, that nobody knows of or that was cut, any falling back."""
     brief = read_brief(header)
     if brief is None or brief.verdict not in (RunVerdict.OK, IN_PROGRESS, ""):
         return True
     bad = (MARKS["fail"], MARKS["unknown"])
-    if any(line.lstrip(" ").startswith(bad) for line in header.split("\n")):
+    if any(line.lstrip(" ").startswith(bad) or CUT in line for line in header.split("\n")):
         return True
     return any(found["code"].startswith((*FELL_BACK, *NOT_TAKEN)) for found in _REASON.finditer(header))
 

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ordain.contracts.access import holds_token
+from ordain.contracts.access import holds_token, resembles_token
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import InvalidRequest, OrdainError, Refused, Unauthenticated
 from ordain.runtime.access import NOBODY, AccessRequest, Caller, Exposure
@@ -149,8 +149,8 @@ def asked_of(scope: Scope, exposure: Exposure) -> AccessRequest:
         workspace = connection.query_params.get("workspace") or None
     credential = _credential(connection.headers, scope)
     page = "origin" in connection.headers
-    if credential and not (exposure.demanded or page or holds_token(credential)) and is_openai(scope["path"]):
-        credential = None  # OpenAI's clients send some key, whether one is asked for or not; what has a token's form, or a web page sends, is judged as one
+    if credential and not (exposure.demanded or page or resembles_token(credential)) and is_openai(scope["path"]):
+        credential = None  # OpenAI's clients send some key, whether one is asked for or not; what resembles a token, or a web page sends, is judged as one
     return AccessRequest(
         credential=credential,
         scopes=door.scopes,

@@ -207,6 +207,12 @@ async def test_instructions_of_a_client_are_material(tmp_path: Path) -> None:
         ({"functions": [{"name": "f"}]}, 422, "unsupported_parameter", "functions"),
         ({"metadata": {"session_id": "no such name"}}, 422, "conversation_unfit", None),
         (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 5}}}},
+            422,
+            "invalid_schema",
+            "response_format.json_schema.schema",
+        ),
+        (
             {"response_format": {"type": "json_schema", "json_schema": {"schema": []}}},
             422,
             "invalid_schema",
@@ -256,6 +262,12 @@ async def test_a_placeholder_key_is_nobodys_and_a_wrong_token_is_refused(tmp_pat
         wrong = {"Authorization": f"Bearer {mint_token(b'n' * 40)}"}
         assert (await http.get("/v1/models", headers=wrong)).json()["error"]["code"] == "unauthenticated"
         assert (await http.get("/sessions", headers={"Authorization": "Bearer sk-none"})).status_code == 401
+        real = mint_token(b"n" * 40)
+        for mangled in (real[:-1], real[:-3], real.upper(), real + "x", "ordain_", "ordain_x_y", "ORDAIN-x"):
+            refused = await http.post(
+                CHAT, json={"model": "ordain", "messages": turns("x")}, headers={"Authorization": f"Bearer {mangled}"}
+            )
+            assert refused.status_code in (401, 429), mangled
 
 
 async def test_a_token_needs_the_scope_and_speaks_for_itself(tmp_path: Path) -> None:
@@ -475,3 +487,12 @@ async def test_files_tell_conversations_apart_and_what_is_not_read_is_said(tmp_p
         assert forged["ordain"]["ignored"] == ["file lease.md of an earlier message"]
         entries = (await http.get(f"/sessions/{forged['ordain']['session_id']}/messages")).json()["entries"]
         assert "> [file lease.md: it was not read here]" in entries[0]["text"].split("\n")
+
+
+async def test_where_no_answer_came_the_error_says_why(tmp_path: Path) -> None:
+    """JSON that was asked for and did not come since the model failed is told with what happened, as the header has it."""
+    async with house(tmp_path, chat_general=[]) as (_, http):
+        body = {"model": "ordain", "messages": turns("x"), "response_format": {"type": "json_object"}}
+        refused = await http.post(CHAT, json=body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "answer_unfit")
+        assert "script_exhausted" in refused.json()["error"]["message"]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ordain.cli.reason_words import meanings
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.remedies import REMEDIES
+from ordain.ports.model import CUT
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
@@ -182,3 +183,28 @@ def test_nothing_foreign_passes_for_a_failed_model() -> None:
     """What a verb or a model said stands in quotes on its line: no remedy comes of it."""
     said = HeaderLine(mark="fail", what="web.read", reason="refused", excerpt="\n✗ model worker · authentication · x")
     assert remedies(header(lines=(said,), **UNDONE)) == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("gpt-x", "gpt-x"),
+        ("meta/llama-3:8b@q4", "meta/llama-3:8b@q4"),
+        ("gpt-x, 2 tools, mail.send sent", "worker"),
+        ("✓ ok, sent", "worker"),
+        ("m" * 64, "m" * 64),
+        ("m" * 300, "worker"),
+        ("(x)", "worker"),
+        ("", "worker"),
+    ],
+)
+def test_a_model_is_named_and_says_nothing(told: str, shown: str) -> None:
+    """What an endpoint calls its model stands in the line where it is a name; else the profile does, with what it cost."""
+    header = render_header(with_verdict(msgspec.structs.replace(DONE, models=(f"worker (openai: {told})",))))
+    assert brief_line(header) == f"✓ {shown} · 2 tools · 1.7 s · $0.0003 · {RUN[-6:]}"
+
+
+def test_a_cut_answer_is_more_than_one_line() -> None:
+    """Whoever reads an answer that was cut at its length sees that it was."""
+    header = render_header(with_verdict(msgspec.structs.replace(DONE, notices=(CUT,))))
+    assert needs_all(header)

@@ -20,7 +20,8 @@ from ordain.contracts.openai import (
     ResponseItem,
     ResponsesRequest,
 )
-from ordain.errors import InvalidRequest, NotFound
+from ordain.contracts.schema import Schema
+from ordain.errors import ConfigurationError, InvalidRequest, NotFound
 from ordain.runtime.continuation import Shown, ShownTurn
 from ordain.server.openai.files import attachment_of, is_file, name_of
 
@@ -125,6 +126,8 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
         turns.insert(0, ("system", given.instructions, ()))
     mode, profile = _meant(given.model)
     form = None if given.text is None else given.text.format
+    if form is not None and form.type != "text":
+        _check_schema(dict(form.schema_ or {}), "/text/format/schema")
     named = session or _named(given.metadata, headers) or _conversation(given)
     return OpenAIAsked(
         model=given.model,
@@ -264,7 +267,17 @@ def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
     found = (form.json_schema or {}).get("schema", {})
     if not isinstance(found, dict):
         raise _misfit("/response_format/json_schema/schema", "invalid_schema", "a schema is an object")
+    _check_schema(found, "/response_format/json_schema/schema")
     return found
+
+
+def _check_schema(schema: dict[str, Any], place: str) -> None:
+    """Before anybody is asked for an answer to it."""
+    try:
+        if schema:
+            Schema(schema)
+    except ConfigurationError as error:
+        raise _misfit(place, "invalid_schema", error.message) from None
 
 
 def _ignored(given: BaseModel) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.runtime.brief import read_brief
 
+MESSAGE_CHARS = 2000
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
 
 
@@ -24,9 +25,16 @@ def usage_of(header: str) -> CompletionUsage:
     )
 
 
-def text_alone(words: str, schema: dict[str, Any] | None) -> str:
-    """A model's words without a header: as they are, or as the JSON that was asked for; raises as ``as_json``."""
-    return words if schema is None else as_json(words, schema)
+def text_alone(words: str, schema: dict[str, Any] | None, header: str = "") -> str:
+    """A model's words without a header: as they are, or as the JSON that was asked for.
+
+    Raises:
+        InvalidRequest: as ``as_json``; the message says with the ``header`` what happened.
+    """
+    try:
+        return words if schema is None else as_json(words, schema)
+    except InvalidRequest as error:
+        raise InvalidRequest(f"{error.message}\n{header}".strip()[:MESSAGE_CHARS], code=error.code) from None
 
 
 def as_json(words: str, schema: dict[str, Any]) -> str:

@@ -111,7 +111,7 @@ class Narration:
 
     def _closing(self, told: PlainAnswer) -> str:
         if self._whole:
-            return text_alone(told.words, self._schema)
+            return text_alone(told.words, self._schema, told.header)
         if not self._begun:
             return told.content
         if told.words.startswith(self._quoting.words):  # what is provisional may end before the answer does

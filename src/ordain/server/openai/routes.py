@@ -28,7 +28,7 @@ from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
-from ordain.runtime.plain_answer import PlainAnswer, answer_text_of
+from ordain.runtime.plain_answer import PlainAnswer, answer_text_of, header_shown
 from ordain.server.answers import answered
 from ordain.server.bodies import BodyBounds, read_large
 from ordain.server.documents import documented, shown
@@ -126,7 +126,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
     answer = await answered(face, request, workspace, sent)
     told = answer_text_of(answer)
-    text = text_alone(told.words, asked.schema) if asked.bare else told.content
+    text = text_alone(told.words, asked.schema, told.header) if asked.bare else told.content
     note = note_of(note, answer)
     return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
 
@@ -155,7 +155,7 @@ async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked
     if not reply["ok"]:
         raise InvalidRequest(f"the task has no answer: {error.get('message', '')}", code="answer_unfit")
     words = str(output.get("content", ""))
-    text = text_alone(words, asked.schema)
+    text = text_alone(words, asked.schema, header_shown(str(reply["header"])))
     told: dict[str, Any] = {"run_id": accepted.run, "header": reply["header"], "verdict": reply["verdict"]}
     note = OrdainNote(**told, ignored=list(asked.ignored), links=links_of(text))
     frames.begin(accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000)

@@ -11,7 +11,7 @@ from typing import Any, Self
 class ModelEndpoint:
     """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came.
 
-    ``models`` are what it lists at ``/v1/models``; empty: it has no such path. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
+    ``models`` are what it lists at ``/v1/models``; empty: it has no such path; a ``wanted_key`` has to be shown for it. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
     """
 
     def __init__(self) -> None:
@@ -22,6 +22,7 @@ class ModelEndpoint:
         self.piece_chars = 12
         self.piece_s = 0.0
         self.models: list[dict[str, Any]] = []
+        self.wanted_key = ""
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -40,6 +41,9 @@ class ModelEndpoint:
                 self.whole(200, body)
 
             def do_GET(self) -> None:
+                if endpoint.wanted_key and self.headers.get("authorization") != f"Bearer {endpoint.wanted_key}":
+                    self.whole(401, {"error": {"message": "no such key"}})
+                    return
                 there = self.path == "/v1/models" and bool(endpoint.models)
                 self.whole(200 if there else 404, {"object": "list", "data": endpoint.models} if there else {})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
 from ordain.errors import ConfigurationError
+from ordain.models.exchange import checked_url
 from ordain.settings_file import SECRET_MAX, SECRET_MIN
 
 TALK = "talk to it now?"
@@ -57,11 +58,18 @@ def asked_model(known: Sequence[str]) -> str:
 
 
 def asked_url(usual: str) -> str:
-    """Where the endpoint is."""
-    url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
-    if not url:
-        raise ConfigurationError("a base URL is needed; nothing was changed", code="missing_option")
-    return url
+    """Where the endpoint is; asked until it is an address, before anything else is."""
+    while True:
+        url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
+        if not url:
+            raise ConfigurationError("a base URL is needed; nothing was changed", code="missing_option")
+        try:
+            checked_url(url)
+        except ConfigurationError as error:
+            show(error.message)
+            usual = ""
+        else:
+            return url
 
 
 def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:

@@ -29,11 +29,14 @@ from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, shipped_policy
 from ordain.cli.server_told import show_told, tell_server
+from ordain.contracts.hosted import one_spelling
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.errors import ConfigurationError, Conflict
-from ordain.models.discovery import USUAL, Endpoint, listed, on_this_machine, usual_places
+from ordain.models.discovery import USUAL, Endpoint, Presence, listed, on_this_machine, usual_places
+from ordain.models.exchange import checked_url
 from ordain.models.prices import ListPrice
+from ordain.owned_files import read_owned
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
 
 ENDPOINT, LOCAL, OFFLINE = "endpoint", "local", "offline"
@@ -81,7 +84,7 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
         raise ConfigurationError(f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use")
     _check_unused(home, replace=first.replace or (asking and sure(home / "ordain.toml", _there(home))))
     found = asyncio.run(on_this_machine(usual_places()))
-    chosen = _asked(first, found) if asking else told(first, found)
+    chosen = _asked(first, found, home) if asking else told(first, found, home)
     settings, price, files = _written(home, chosen, quiet=as_json or not sys.stderr.isatty())
     server = tell_server(home)
     verdict = asyncio.run(try_profiles(settings, [chosen.name]))[0] if first.test else None
@@ -91,7 +94,8 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
             "use": chosen.use,
             "file": str(files.config),
             "profile": view,
-            "found": {one.use: list(one.models) for one in found},
+            "found": {one.use: list(one.models) for one in found if one.heard is Presence.MODELS},
+            "want_key": [one.use for one in found if one.heard is Presence.WANTS_KEY],
             "server": server.state,
         }
         print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
@@ -128,7 +132,7 @@ def _there(home: Path) -> list[str]:
 # --- choosing ------------------------------------------------------------------------------------------------------------------------------
 
 
-def told(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
+def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> FirstChoice:
     """By what the command line says and, with ``--yes``, by what is here; nobody is asked."""
     use = first.use or (ENDPOINT if first.base_url else None)
     if use is None:
@@ -139,17 +143,41 @@ def told(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
             )
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
-    base_url = first.base_url or _url(use, found)
+    base_url = _address(use, first.base_url or _url(use, found))
     if use == ENDPOINT and not base_url:
         raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
     key_env = first.key_env or (_own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None)
     model = first.model or (os.environ.get("PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
     endpoint = next((one for one in found if one.base_url == base_url), None)
     if use not in HOSTED:
-        model = _model(use, base_url or "", model, endpoint or _looked(use, base_url or "", os.environ.get(key_env or "", "")))
+        key = _key_there(key_env, first.key_file, home)
+        if endpoint is None or key:
+            endpoint = _looked(use, base_url or "", key)
+        model = _model(use, base_url or "", model, endpoint, key_env or first.key_file)
     elif model is None:
         raise ConfigurationError(f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it", code="model_missing")
     return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
+
+
+def _address(use: str, url: str | None) -> str | None:
+    """The address in one spelling, judged before anything else is asked for.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    if not url:
+        return None
+    checked_url(url.strip())
+    return url if use in HOSTED else one_spelling(url)
+
+
+def _key_there(key_env: str | None, key_file: str | None, home: Path | None) -> str:
+    """The key that is referred to, where it can be had already."""
+    if key_file is not None:
+        file = (home or Path()) / Path(key_file).expanduser()
+        file = file if file.exists() else Path(key_file)
+        return read_owned(file).strip() if file.is_file() else ""
+    return os.environ.get(key_env or "", "").strip()
 
 
 def _best(found: list[Endpoint]) -> str:
@@ -176,16 +204,20 @@ def _looked(use: str, base_url: str, key: str) -> Endpoint | None:
     return asyncio.run(listed(use, base_url, key))
 
 
-def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None) -> str:
-    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has.
+def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None, key: str | None = None) -> str:
+    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has. ``key`` is what the key is referred to by.
 
     Raises:
-        ConfigurationError: it has no such one, or none at all, or does not answer.
+        ConfigurationError: it has no such one, or none at all, or does not answer with any.
     """
     if endpoint is None:
         if named is not None:
             return named  # it may be started later; the test call tells
         raise ConfigurationError(f"nothing lists its models at {base_url}/models: {_start(use)}, or say --model", code="no_endpoint")
+    if endpoint.heard is not Presence.MODELS:
+        if named is not None and (key is not None or endpoint.heard is not Presence.WANTS_KEY):
+            return named
+        raise _unlisted(endpoint, key)
     if not endpoint.models and named is None:
         pull = "; run: ollama pull MODEL" if use == "ollama" else ""
         raise ConfigurationError(f"{endpoint.title} at {base_url} has no model{pull}", code="no_model_there")
@@ -194,6 +226,24 @@ def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None
         message = f"{endpoint.title} at {base_url} has no {named[:100]}; it has {has}{did_you_mean(named, endpoint.models)}"
         raise ConfigurationError(message, code="unknown_model")
     return named or (endpoint.talkers or endpoint.models)[0]
+
+
+def _unlisted(endpoint: Endpoint, key: str | None) -> ConfigurationError:
+    """Why an endpoint that is there has no list of models, and what to do."""
+    where = f"{endpoint.title} at {endpoint.base_url}"
+    match endpoint.heard:
+        case Presence.WANTS_KEY if key is None:
+            message = f"{where} runs and wants a key: --key-env VARIABLE or --key-file FILE says where it is; on a terminal it can be typed"
+            return ConfigurationError(message, code="key_missing")
+        case Presence.WANTS_KEY:
+            return ConfigurationError(f"{where} runs and does not take the key of {(key or '')[:100]}: check it there", code="key_refused")
+        case Presence.SILENT:
+            return ConfigurationError(f"{where} did not list its models in time: try again, or say --model", code="no_endpoint")
+        case _:
+            message = (
+                f"what answers at {endpoint.base_url}/models lists no models: check the address, or say --model if it has no such list"
+            )
+            return ConfigurationError(message, code="no_endpoint")
 
 
 def _start(use: str) -> str:
@@ -212,29 +262,38 @@ def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None
     return Setup(provider=provider, model=model, base_url=base_url, context_tokens=window, timeout_ms=slow)
 
 
-def _asked(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
+def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
     """As ``told``, and whatever was not said is asked for."""
+    for one in found:
+        if one.heard in (Presence.FOREIGN, Presence.SILENT) and first.use is None:
+            show(f"where {one.title} usually is, {one.base_url}, {_some(one)}")
     use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
-    base_url = first.base_url or (asked_url(os.environ.get(OWN_URL, "")) if use == ENDPOINT else _url(use, found))
-    key_env, key_file, key = first.key_env, first.key_file, ""
-    if key_env is None and key_file is None and use not in USUAL:
-        key_env, key = asked_key(use, HOSTED[use][1] if use in HOSTED else _own_key())
+    base_url = _address(use, first.base_url or (asked_url(os.environ.get(OWN_URL, "")) if use == ENDPOINT else _url(use, found)))
     endpoint = next((one for one in found if one.base_url == base_url), None)
-    if endpoint is None and base_url:
-        endpoint = _looked(use, base_url, key or os.environ.get(key_env or "", ""))
+    key_env, key_file, key = first.key_env, first.key_file, ""
+    locked = endpoint is not None and endpoint.heard is Presence.WANTS_KEY
+    if key_env is None and key_file is None and (locked or use not in USUAL):
+        key_env, key = asked_key(use, HOSTED[use][1] if use in HOSTED else _own_key() if use == ENDPOINT else None)
+    sent = key or _key_there(key_env, key_file, home)
+    if use not in HOSTED and base_url and (endpoint is None or sent):
+        endpoint = _looked(use, base_url, sent)
     if use in USUAL and endpoint is None:
         raise ConfigurationError(f"nothing answers at {base_url}: {_start(use)}, then: ordain init", code="no_endpoint")
+    named_key = "what was typed" if key else key_env or key_file
+    if endpoint is not None and endpoint.heard is not Presence.MODELS and first.model is None and (locked or use in USUAL):
+        raise _unlisted(endpoint, named_key)
     model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
     if endpoint is not None:
-        model = _model(use, base_url or "", model, endpoint)
+        model = _model(use, base_url or "", model, endpoint, named_key)
     return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=key_file), key=key)
 
 
 def _offers(found: list[Endpoint]) -> dict[str, str]:
     """What can be chosen, and what people are told of it."""
-    here = {one.use: f"{one.title} on this machine, {one.base_url}: {_some(one)}" for one in found}
+    usable = [one for one in found if one.heard in (Presence.MODELS, Presence.WANTS_KEY)]
+    here = {one.use: f"{one.title} on this machine, {one.base_url}: {_some(one)}" for one in usable}
     hosted = {use: f"{title}{', the key of ' + variable if os.environ.get(variable) else ''}" for use, (title, variable) in HOSTED.items()}
     more = {
         ENDPOINT: "another endpoint that speaks like OpenAI, by its address" + (f" ({OWN_URL} is set)" if os.environ.get(OWN_URL) else ""),
@@ -245,8 +304,16 @@ def _offers(found: list[Endpoint]) -> dict[str, str]:
 
 
 def _some(endpoint: Endpoint) -> str:
-    names = endpoint.talkers
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "it has no model yet"
+    match endpoint.heard:
+        case Presence.WANTS_KEY:
+            return "wants a key"
+        case Presence.FOREIGN:
+            return "something answers that lists no models"
+        case Presence.SILENT:
+            return "something listens that did not answer in time"
+        case Presence.MODELS:
+            names = endpoint.talkers
+            return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "it has no model yet"
 
 
 # --- writing -------------------------------------------------------------------------------------------------------------------------------

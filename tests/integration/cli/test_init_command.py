@@ -197,6 +197,68 @@ def test_on_a_terminal_it_asks(tmp_path: Path, ollama: ModelEndpoint) -> None:
         terminal.close()
 
 
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
+def test_an_address_means_the_same_however_it_is_written(told: Told, ollama: ModelEndpoint, end: str) -> None:
+    """With and without /v1 and slashes, as chat takes it too; the first model is found by it."""
+    said = told.json("--use", "endpoint", "--base-url", ollama.url.removesuffix("/v1") + end, "--no-test")
+    assert (said["profile"]["model"], said["profile"]["base_url"]) == ("qwen3:8b", ollama.url)
+
+
+def test_a_server_that_wants_a_key_is_said_to_run(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--yes` does not take it; `--use` says how to give the key, whether it was taken, and works with the right one, by variable or file."""
+    ollama.wanted_key = KEY
+    assert told.json("--yes", "--no-test")["want_key"] == ["ollama"]
+    for words in ((), ("--model", "qwen3:8b")):
+        assert told.refused("--use", "ollama", *words) == "key_missing"
+        assert "runs and wants a key: --key-env" in told.err
+    monkeypatch.setenv("OWN_KEY", "wrong-key")
+    assert told.refused("--use", "ollama", "--key-env", "OWN_KEY") == "key_refused"
+    monkeypatch.setenv("OWN_KEY", KEY)
+    assert told.json("--use", "ollama", "--key-env", "OWN_KEY", "--no-test")["profile"]["model"] == "qwen3:8b"
+    (told.home / "own").write_text(KEY)
+    (told.home / "own").chmod(0o600)
+    assert told.json("--use", "ollama", "--key-file", "own", "--no-test", "--replace")["profile"]["model"] == "qwen3:8b"
+
+
+def test_what_is_no_model_server_is_not_called_stopped(told: Told, ollama: ModelEndpoint) -> None:
+    """Something answers there, and with no list: the address is to be checked; a named model is taken all the same."""
+    ollama.models = []
+    assert told.refused("--use", "ollama") == "no_endpoint"
+    assert "lists no models" in told.err
+    assert "start it" not in told.err
+    assert told.run("--use", "ollama", "--model", "m", "--no-test") == 0, told.err
+
+
+def test_what_wants_a_key_is_in_the_menu(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """Its key is asked for, and its models with it; an address that is none is asked for again, before a key is."""
+    ollama.wanted_key = KEY
+    ollama.answers = [WORD]
+    terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        for question, answer in (("number or name", "ollama"), ("key of ollama", KEY), ("model [qwen3:8b]", ""), ("talk to", "no")):
+            terminal.until(question)
+            terminal.type(answer)
+        assert terminal.end() == 0, terminal.screen.text
+        assert "wants a key" in terminal.screen.text
+    finally:
+        terminal.close()
+    assert (tmp_path / "home" / "keys" / "ollama").read_text() == f"{KEY}\n"
+
+
+def test_an_address_is_judged_before_its_key_is_asked_for(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """What is no address is asked for again; nothing is asked of a key before."""
+    terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        for question, answer in (("number or name", "endpoint"), ("base URL", "ftp://x"), ("must be http", ollama.url)):
+            terminal.until(question)
+            if question.startswith("must"):
+                assert "key of" not in terminal.screen.text
+            terminal.type(answer)
+        terminal.until("key of endpoint")
+    finally:
+        terminal.close()
+
+
 def test_a_typed_key_stands_in_a_file_alone(tmp_path: Path, ollama: ModelEndpoint) -> None:
     """It is not shown; the file is its owner's only, and the profile refers to it; the endpoint is sent it."""
     home = tmp_path / "home"

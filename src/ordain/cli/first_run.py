@@ -13,7 +13,7 @@ from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.first_questions import TALK, asked_choice, asked_key, asked_model, asked_url, kept, sure
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
-from ordain.cli.model_profiles import print_verdict, profile_view, try_profiles
+from ordain.cli.model_profiles import print_verdict, profile_view, tried_for_use
 from ordain.cli.model_setup import (
     OPENAI_KEY,
     check_private,
@@ -87,7 +87,7 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     chosen = _asked(first, found, home) if asking else told(first, found, home)
     settings, price, files = _written(home, chosen, quiet=as_json or not sys.stderr.isatty())
     server = tell_server(home)
-    verdict = asyncio.run(try_profiles(settings, [chosen.name]))[0] if first.test else None
+    verdict = tried_for_use(settings, chosen.name) if first.test else None
     if as_json:
         view = profile_view(settings, chosen.name, in_file=True)
         said = {
@@ -105,6 +105,8 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
         if verdict is not None:
             print_verdict(verdict)
     if verdict is not None and not verdict.ok:
+        if not as_json:
+            show(f"mend it and try again: ordain models test {chosen.name}; or choose anew: ordain init --replace")
         return FAILED
     if first.chat or (asking and kept(TALK)):
         from ordain.cli.chat import ChatAsked, chat  # lazy: HTTP and everything behind it
@@ -119,7 +121,7 @@ def _check_unused(home: Path, *, replace: bool) -> None:
     there = _there(home)
     if there and not replace:
         names = ", ".join(there)[:200]
-        hint = "ordain models list shows what is set up, ordain models add NAME adds to it; --replace puts what you choose in its place"
+        hint = "ordain models list shows what is set up, ordain models add NAME adds to it; ordain init --replace puts what you choose in its place"
         raise Conflict(f"{home / 'ordain.toml'} has profiles already: {names}; {hint}", code="already_set_up")
 
 

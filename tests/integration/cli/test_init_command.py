@@ -168,7 +168,23 @@ def test_a_model_that_does_not_answer_is_told(told: Told, ollama: ModelEndpoint)
     assert told.run("--use", "endpoint", "--base-url", "http://127.0.0.1:1/v1", "--model", "m") == 1
     assert "✗ endpoint (openai: m): connection" in told.out
     assert "→ is it running?" in told.out
+    assert "or choose anew: ordain init --replace" in told.out
     assert (told.home / "ordain.toml").exists()
+
+
+@pytest.mark.parametrize("refuses", ["", "response_format"])
+def test_a_model_that_talks_is_enough(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch, refuses: str) -> None:
+    """One that ignores schemas, or refuses them, is said to, and its conversation begins all the same."""
+    ollama.refuses, ollama.answers = refuses, ["Good day.", "Hello from the model."]
+    reading, writing = os.pipe()
+    os.write(writing, b"Hello\n")
+    os.close(writing)
+    with os.fdopen(reading) as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        assert told.run("--use", "ollama", "--chat") == 0, told.out
+    assert "✓ ollama (openai: fake-1): talks, and keeps to no schema" in told.out
+    assert "agents and plans will often fail" in told.out
+    assert "> Hello from the model." in told.out
 
 
 def test_what_is_chosen_wins_over_the_environment(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:

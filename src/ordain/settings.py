@@ -35,6 +35,7 @@ from ordain.settings_file import (
     VerbSettings,
     WorkflowSettings,
     checked,
+    toml_tree,
     validated,
 )
 from ordain.settings_profiles import DEFAULT_PROFILE, api_key, at_list_price, check_key_files, model_profiles, routed
@@ -81,12 +82,14 @@ def read_policy(file: Path | None) -> Policy:
     """The policy in a TOML file, or the shipped default.
 
     Raises:
-        ConfigurationError: not TOML, or not a policy; the message names the key.
+        ConfigurationError: not TOML, or not a policy; the message names the key, or what to do where it says no version.
     """
     if file is None:
         text, name = files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"), "the shipped policy"
     else:
         text, name = read_owned(file), str(file)
+        if "version" not in toml_tree(text, name):
+            raise ConfigurationError(f"{file}: version: begin it with `version = 1`, or remove the file: then the shipped policy holds")
     return validated(Policy, text, name)
 
 

@@ -51,15 +51,25 @@ def model_profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, Mod
 
 
 def check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
-    """Whether each file that a profile has its key in is there.
+    """Whether each file that a profile has its key in is there, and has one.
 
     Raises:
         ConfigurationError: ``key_missing``; the message says what to do.
     """
     for name, profile in profiles.items():
-        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
+        if missing := missing_key(profile, home):
+            message = f"models.{name}: {missing}: put the key there"
+            raise ConfigurationError(f"{message}, or take the profile out and choose another: ordain init --replace", code="key_missing")
+
+
+def missing_key(profile: ModelProfile, home: Path) -> str:
+    """What is wrong with the file that a profile has its key in; "" where it has a key, or the profile names no file."""
+    if profile.key_file is None:
+        return ""
+    file = home / Path(profile.key_file).expanduser()
+    if not file.exists():
+        return f"cannot read {file}, where its key should be"
+    return "" if read_owned(file).strip() else f"{file}, where its key should be, is empty"
 
 
 def at_list_price(profile: ModelProfile) -> ModelProfile:

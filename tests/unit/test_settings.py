@@ -372,7 +372,7 @@ LANES = 'version = 1\n[lanes.profiles]\nlocal = ["gone"]\nworker = ["gone"]\nbra
     ("files", "code", "says"),
     [
         ({"ordain.toml": KEYED}, "key_missing", "models.default: cannot read HOME/keys/openai, where its key should be: put the key there"),
-        ({"ordain.toml": KEYED}, "key_missing", "ordain models remove default"),
+        ({"ordain.toml": KEYED}, "key_missing", "ordain init --replace"),
         ({"ordain.toml": 'policy = "mine.toml"\n'}, "no_policy_file", "HOME/ordain.toml: policy names HOME/mine.toml, which is not there"),
         (
             {"policy.toml": LANES},

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.commands_models import NOTHING_GIVEN
+from ordain.cli.endpoint_words import models_said, starting, unlisted
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.first_questions import TALK, asked_choice, asked_key, asked_model, asked_url, kept, sure
+from ordain.cli.first_repairs import clear, take_out
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
 from ordain.cli.model_profiles import print_verdict, profile_view, tried_for_use
 from ordain.cli.model_setup import (
@@ -27,7 +29,7 @@ from ordain.cli.model_setup import (
 from ordain.cli.options import FirstRun, Setup
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
-from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, shipped_policy
+from ordain.cli.profile_files import SettingsFiles, cannot_write, changing, defined, drop_profile, make_home, put_lanes, shipped_policy
 from ordain.cli.server_told import show_told, tell_server
 from ordain.contracts.hosted import one_spelling
 from ordain.contracts.nearest import did_you_mean
@@ -37,6 +39,7 @@ from ordain.models.discovery import USUAL, Endpoint, Presence, listed, on_this_m
 from ordain.models.exchange import checked_url
 from ordain.models.prices import ListPrice
 from ordain.owned_files import read_owned
+from ordain.rules.header import plain
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
 
 ENDPOINT, LOCAL, OFFLINE = "endpoint", "local", "offline"
@@ -49,6 +52,9 @@ HOSTED: Mapping[str, tuple[str, str]] = {
 USES = (*USUAL, *HOSTED, ENDPOINT, LOCAL, OFFLINE)
 NAMES: Mapping[str, str] = {LOCAL: "smollm2"}
 """The profile's name, where it is not that of what is used."""
+INIT_NAMES = frozenset(NAMES.get(use, use) for use in USES)
+"""Profiles that ``init`` writes; others are people's own."""
+LINE = 1000
 NO_MODEL: Mapping[str, object] = {"provider": OFFLINE, "model": OFFLINE}
 UNSET = {OFFLINE: NO_MODEL}
 """What stands in the file where no model was chosen so far."""
@@ -82,10 +88,12 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     asking = not as_json and not first.yes and sys.stdin.isatty() and sys.stdout.isatty()
     if first.use is not None and first.use not in USES:
         raise ConfigurationError(f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use")
-    _check_unused(home, replace=first.replace or (asking and sure(home / "ordain.toml", _there(home))))
+    replace = first.replace or (asking and sure(home / "ordain.toml", _there(home)))
+    if not replace:
+        _check_unused(home)
     found = asyncio.run(on_this_machine(usual_places()))
     chosen = _asked(first, found, home) if asking else told(first, found, home)
-    settings, price, files = _written(home, chosen, quiet=as_json or not sys.stderr.isatty())
+    settings, price, files = _written(home, chosen, replace=replace, quiet=as_json or not sys.stderr.isatty())
     server = tell_server(home)
     verdict = tried_for_use(settings, chosen.name) if first.test else None
     if as_json:
@@ -117,9 +125,8 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     return OK
 
 
-def _check_unused(home: Path, *, replace: bool) -> None:
-    there = _there(home)
-    if there and not replace:
+def _check_unused(home: Path) -> None:
+    if there := _there(home):
         names = ", ".join(there)[:200]
         hint = "ordain models list shows what is set up, ordain models add NAME adds to it; ordain init --replace puts what you choose in its place"
         raise Conflict(f"{home / 'ordain.toml'} has profiles already: {names}; {hint}", code="already_set_up")
@@ -127,7 +134,11 @@ def _check_unused(home: Path, *, replace: bool) -> None:
 
 def _there(home: Path) -> list[str]:
     """The profiles that are set up; having chosen no model is none."""
-    profiles = defined(home)
+    try:
+        profiles = defined(home)
+    except ConfigurationError as error:
+        message = f"{error.message}; mend it, or have it set aside and choose anew: ordain init --replace"
+        raise ConfigurationError(message, code=error.code) from error
     return [] if profiles == UNSET else sorted(profiles)
 
 
@@ -215,11 +226,11 @@ def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None
     if endpoint is None:
         if named is not None:
             return named  # it may be started later; the test call tells
-        raise ConfigurationError(f"nothing lists its models at {base_url}/models: {_start(use)}, or say --model", code="no_endpoint")
+        raise ConfigurationError(f"nothing lists its models at {base_url}/models: {starting(use)}, or say --model", code="no_endpoint")
     if endpoint.heard is not Presence.MODELS:
         if named is not None and (key is not None or endpoint.heard is not Presence.WANTS_KEY):
             return named
-        raise _unlisted(endpoint, key)
+        raise unlisted(endpoint, key)
     if not endpoint.models and named is None:
         pull = "; run: ollama pull MODEL" if use == "ollama" else ""
         raise ConfigurationError(f"{endpoint.title} at {base_url} has no model{pull}", code="no_model_there")
@@ -228,33 +239,6 @@ def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None
         message = f"{endpoint.title} at {base_url} has no {named[:100]}; it has {has}{did_you_mean(named, endpoint.models)}"
         raise ConfigurationError(message, code="unknown_model")
     return named or (endpoint.talkers or endpoint.models)[0]
-
-
-def _unlisted(endpoint: Endpoint, key: str | None) -> ConfigurationError:
-    """Why an endpoint that is there has no list of models, and what to do."""
-    where = f"{endpoint.title} at {endpoint.base_url}"
-    match endpoint.heard:
-        case Presence.WANTS_KEY if key is None:
-            message = f"{where} runs and wants a key: --key-env VARIABLE or --key-file FILE says where it is; on a terminal it can be typed"
-            return ConfigurationError(message, code="key_missing")
-        case Presence.WANTS_KEY:
-            return ConfigurationError(f"{where} runs and does not take the key of {(key or '')[:100]}: check it there", code="key_refused")
-        case Presence.SILENT:
-            return ConfigurationError(f"{where} did not list its models in time: try again, or say --model", code="no_endpoint")
-        case _:
-            message = (
-                f"what answers at {endpoint.base_url}/models lists no models: check the address, or say --model if it has no such list"
-            )
-            return ConfigurationError(message, code="no_endpoint")
-
-
-def _start(use: str) -> str:
-    starts = {
-        "ollama": "start it (ollama serve)",
-        "llamacpp": "start it (llama-server -m FILE)",
-        "lmstudio": "start its server (lms server start)",
-    }
-    return starts.get(use, "start it")
 
 
 def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None) -> Setup:
@@ -268,7 +252,7 @@ def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
     """As ``told``, and whatever was not said is asked for."""
     for one in found:
         if one.heard in (Presence.FOREIGN, Presence.SILENT) and first.use is None:
-            show(f"where {one.title} usually is, {one.base_url}, {_some(one)}")
+            show(f"where {one.title} usually is, {one.base_url}, {models_said(one)}")
     use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
@@ -282,10 +266,10 @@ def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
     if use not in HOSTED and base_url and (endpoint is None or sent):
         endpoint = _looked(use, base_url, sent)
     if use in USUAL and endpoint is None:
-        raise ConfigurationError(f"nothing answers at {base_url}: {_start(use)}, then: ordain init", code="no_endpoint")
+        raise ConfigurationError(f"nothing answers at {base_url}: {starting(use)}, then: ordain init", code="no_endpoint")
     named_key = "what was typed" if key else key_env or key_file
     if endpoint is not None and endpoint.heard is not Presence.MODELS and first.model is None and (locked or use in USUAL):
-        raise _unlisted(endpoint, named_key)
+        raise unlisted(endpoint, named_key)
     model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
     if endpoint is not None:
         model = _model(use, base_url or "", model, endpoint, named_key)
@@ -295,7 +279,7 @@ def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
 def _offers(found: list[Endpoint]) -> dict[str, str]:
     """What can be chosen, and what people are told of it."""
     usable = [one for one in found if one.heard in (Presence.MODELS, Presence.WANTS_KEY)]
-    here = {one.use: f"{one.title} on this machine, {one.base_url}: {_some(one)}" for one in usable}
+    here = {one.use: f"{one.title} on this machine, {one.base_url}: {models_said(one)}" for one in usable}
     hosted = {use: f"{title}{', the key of ' + variable if os.environ.get(variable) else ''}" for use, (title, variable) in HOSTED.items()}
     more = {
         ENDPOINT: "another endpoint that speaks like OpenAI, by its address" + (f" ({OWN_URL} is set)" if os.environ.get(OWN_URL) else ""),
@@ -305,42 +289,36 @@ def _offers(found: list[Endpoint]) -> dict[str, str]:
     return {**here, **hosted, **more}
 
 
-def _some(endpoint: Endpoint) -> str:
-    match endpoint.heard:
-        case Presence.WANTS_KEY:
-            return "wants a key"
-        case Presence.FOREIGN:
-            return "something answers that lists no models"
-        case Presence.SILENT:
-            return "something listens that did not answer in time"
-        case Presence.MODELS:
-            names = endpoint.talkers
-            return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "it has no model yet"
-
-
 # --- writing -------------------------------------------------------------------------------------------------------------------------------
 
 
-def _written(home: Path, chosen: FirstChoice, *, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
+def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
     """The settings with the profile behind every lane, the price that it was given, and the files; all as it was where that fails."""
     if chosen.use == LOCAL:
         if not has_extra():
             raise ConfigurationError("the local model needs llama.cpp; run: pip install 'ordain[local]'", code="extra_missing")
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_home(home)
         fetch_model(home, quiet=quiet)
     key_file = _put_key(home, chosen)
     try:
         fields, price = _fields(chosen, home, key_file)
         profile = checked_profile(chosen.name, fields, home)
+        said: list[str] = []
         with changing(home) as files:
+            if replace:
+                said = [*clear(files), *take_out(files, INIT_NAMES - {chosen.name})]
             if defined(home) == UNSET:
                 files.change(files.config, lambda document: drop_profile(document, OFFLINE))
             write_profile(files, chosen.name, fields, price)
             _put_before_all(files, chosen.name)
+            if replace:
+                said += take_out(files, INIT_NAMES - {chosen.name})  # those that lanes had named
     except BaseException:  # whatever it was, an interrupt too: no key lies about that no profile refers to
         if key_file is not None:
             key_file.unlink(missing_ok=True)
         raise
+    for line in said:
+        print(f"ordain: {plain(line, LINE)}", file=sys.stderr)
     if profile.key_file is not None:
         check_private(home / Path(profile.key_file).expanduser())
     return load_settings(home=home), price, files
@@ -359,13 +337,16 @@ def _put_key(home: Path, chosen: FirstChoice) -> Path | None:
     """A typed key in a file of its own that its owner alone can read; it stands nowhere else."""
     if not chosen.key:
         return None
-    folder = home / "keys"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = folder / chosen.name
-    partial = folder / f".{chosen.name}.{os.getpid()}"
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
-        opened.write(f"{chosen.key}\n")
-    partial.replace(file)
+    make_home(home)
+    file = home / "keys" / chosen.name
+    partial = file.with_name(f".{chosen.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
+            opened.write(f"{chosen.key}\n")
+        partial.replace(file)
+    except OSError as error:
+        raise cannot_write(home, error) from error
     return file
 
 

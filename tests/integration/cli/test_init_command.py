@@ -125,12 +125,14 @@ def test_a_server_without_a_model_says_how_to_get_one(ollama: ModelEndpoint) -> 
 
 
 def test_what_is_set_up_stays(told: Told, ollama: ModelEndpoint) -> None:
-    """A second `init` refuses; `--replace` puts its choice behind every lane and leaves the other profile where it stands."""
+    """A second `init` refuses; `--replace` puts its choice in place of the one before, and leaves a profile of one's own where it stands."""
     assert told.run("--yes", "--no-test") == 0
+    own = ("models", "add", "mine", "--provider", "openai", "--model", "m", "--base-url", ollama.url, "--no-test")
+    assert main([*own, "--data-dir", str(told.home)]) == 0
     assert told.refused("--use", "offline") == "already_set_up"
     assert told.run("--use", "offline", "--replace") == 0, told.err
     assert first_profiles(told.home) == {lane: ["offline"] for lane in ("local", "worker", "brain")}
-    assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"ollama", "offline"}
+    assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"mine", "offline"}
 
 
 def test_a_profile_whose_key_is_gone_can_be_taken_away(told: Told, ollama: ModelEndpoint) -> None:
@@ -140,6 +142,88 @@ def test_a_profile_whose_key_is_gone_can_be_taken_away(told: Told, ollama: Model
     assert main(["chat", "Hello", "--data-dir", str(told.home)]) == 2
     assert main(["models", "remove", "one", "--data-dir", str(told.home)]) == 0
     assert told.run("--use", "ollama", "--no-test") == 0, told.err
+
+
+KEYLESS = '[models.one]\nprovider = "openai"\nmodel = "m"\nkey_file = "keys/one"\n'
+HALF: dict[str, tuple[dict[str, str], set[str]]] = {
+    "a key file is missing, a lane names its profile": (
+        {"ordain.toml": KEYLESS, "policy.toml": 'version = 1\n[lanes.profiles]\nlocal = ["one"]\nworker = ["one"]\nbrain = ["one"]\n'},
+        set(),
+    ),
+    "a key file is empty": ({"ordain.toml": KEYLESS, "keys/one": " \n"}, set()),
+    "no toml": ({"ordain.toml": "[models"}, {"ordain.toml.old-1"}),
+    "an unknown key": ({"ordain.toml": "[nope]\n"}, {"ordain.toml.old-1"}),
+    "an empty policy": ({"policy.toml": ""}, {"policy.toml.old-1"}),
+    "a broken policy": ({"policy.toml": "version = 1\n[lanes"}, {"policy.toml.old-1"}),
+    "a named policy that is not there": ({"ordain.toml": 'policy = "mine.toml"\n'}, set()),
+    "a named policy that is broken": ({"ordain.toml": 'policy = "mine.toml"\n', "mine.toml": "x"}, {"mine.toml.old-1"}),
+    "a lane names no profile": ({"policy.toml": 'version = 1\n[lanes.profiles]\nlocal = ["gone"]\n'}, set()),
+    "both are broken, and were before": (
+        {"ordain.toml": "x", "ordain.toml.old-1": "w", "policy.toml": "y"},
+        {"ordain.toml.old-1", "ordain.toml.old-2", "policy.toml.old-1"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", HALF)
+def test_every_half_set_up_folder_is_got_out_of(told: Told, ollama: ModelEndpoint, what: str) -> None:
+    """`--replace` sets aside what cannot be used, throws nothing away, says so, and ends in a folder that loads with what was chosen."""
+    files, aside = HALF[what]
+    for name, text in files.items():
+        (told.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (told.home / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError):
+        load_settings({}, told.home)
+    assert told.run("--use", "ollama", "--no-test", "--replace") == 0, told.err
+    assert set(map(tuple, first_profiles(told.home).values())) == {("ollama",)}
+    assert {path.name for path in told.home.glob("*.old-*")} == aside
+    assert "a lane" in what or "ordain: " in told.err
+    if "ordain.toml" in files and "ordain.toml.old-1" in aside:
+        kept = max(aside & {"ordain.toml.old-1", "ordain.toml.old-2"})
+        assert (told.home / kept).read_text() == files["ordain.toml"]
+
+
+def test_a_failed_replacement_puts_all_back(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was set aside has its old name again where the settings could not be loaded in the end."""
+    told.home.mkdir()
+    (told.home / "ordain.toml").write_text("[models", encoding="utf-8")
+    (told.home / "policy.toml").write_text("", encoding="utf-8")
+    monkeypatch.setenv("LLM_ROUTE_BRAIN", "nobody")
+    assert told.refused("--use", "ollama", "--no-test", "--replace") == "unknown_profile"
+    assert not list(told.home.glob("*.old-*"))
+
+
+def test_what_half_a_folder_lacks_is_said_with_what_works(told: Told, ollama: ModelEndpoint, tmp_path: Path) -> None:
+    """A missing or empty key file and a policy without its version name what to do, and a key file that is not there is told before all."""
+    told.home.mkdir()
+    assert told.refused("--use", "openai", "--model", "m", "--key-file", "/nonexist") == "key_missing"
+    assert "remove" not in told.err
+    assert not (told.home / "ordain.toml").exists()
+    (told.home / "policy.toml").write_text("", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"version: begin it with `version = 1`, or remove the file"):
+        load_settings({}, told.home)
+    (told.home / "policy.toml").unlink()
+    (told.home / "ordain.toml").write_text(KEYLESS, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"cannot read .*keys/one.*ordain init --replace"):
+        load_settings({}, told.home)
+    (told.home / "keys").mkdir()
+    (told.home / "keys" / "one").write_text("\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"is empty.*ordain init --replace") as caught:
+        load_settings({}, told.home)
+    assert caught.value.code == "key_missing"
+
+
+def test_a_folder_that_can_be_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in its place, on the way to it, or in the way of what is written: the path and what to do, of every command alike."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "home" / ".settings.lock").mkdir(parents=True)
+    for home, command in (("file", "init"), ("file", "chat"), ("file", "models"), ("file/below", "init"), ("home", "init")):
+        words = {"init": ("init", "--use", "offline"), "chat": ("chat", "Hello"), "models": ("models", "list")}[command]
+        assert main([*words, "--data-dir", str(tmp_path / home)]) != 0
+        said = capsys.readouterr().err
+        assert str(tmp_path / home) in said
+        assert "name another" in said
+        assert said.count("\n") == 1
 
 
 def test_no_model_is_not_set_up(told: Told, ollama: ModelEndpoint) -> None:
@@ -298,5 +382,6 @@ def test_a_typed_key_stands_in_a_file_alone(tmp_path: Path, ollama: ModelEndpoin
     file = home / "keys" / "endpoint"
     assert file.read_text() == f"{KEY}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(home.stat().st_mode) == stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert KEY not in (home / "ordain.toml").read_text()
     assert ollama.keys == [f"Bearer {KEY}"]

@@ -11,7 +11,7 @@ from typing import Any, Self
 class ModelEndpoint:
     """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came.
 
-    ``models`` are what it lists at ``/v1/models``; empty: it has no such path; a ``wanted_key`` has to be shown for it. A request with the field ``refuses`` is refused. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
+    ``models`` are what it lists at ``/v1/models``; empty: it has no such path; a ``wanted_key`` has to be shown for it. A request with the field ``refuses`` is refused; ``locked``: every call is. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
     """
 
     def __init__(self) -> None:
@@ -23,6 +23,7 @@ class ModelEndpoint:
         self.piece_s = 0.0
         self.models: list[dict[str, Any]] = []
         self.wanted_key = self.refuses = ""
+        self.locked = False
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -31,6 +32,9 @@ class ModelEndpoint:
             def do_POST(self) -> None:
                 endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
                 endpoint.keys.append(self.headers.get("authorization", ""))
+                if endpoint.locked:
+                    self.whole(401, {"error": {"message": "no such key"}})
+                    return
                 if endpoint.refuses and endpoint.refuses in endpoint.asked[-1]:
                     self.whole(400, {"error": {"message": f"unknown field {endpoint.refuses}"}})
                     return

@@ -12,6 +12,7 @@ from ordain.cli.output import cell_text, show
 from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
 from ordain.settings_file import SECRET_MAX, SECRET_MIN
+from ordain.settings_profiles import env_value
 
 TALK = "talk to it now?"
 _YES = frozenset({"y", "yes"})
@@ -74,7 +75,7 @@ def asked_url(usual: str) -> str:
 
 def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
     """The variable that holds the key, or the key itself as it was typed; the variable's, where it is set."""
-    if variable is not None and os.environ.get(variable):
+    if variable is not None and env_value(os.environ, variable):
         show(f"key: the one in {variable}")
         return variable, ""
     later = f"Enter: it will be in {variable}" if variable is not None else "Enter: it wants none"

@@ -41,6 +41,7 @@ from ordain.models.prices import ListPrice
 from ordain.owned_files import read_owned
 from ordain.rules.header import plain
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
+from ordain.settings_profiles import env_value
 
 ENDPOINT, LOCAL, OFFLINE = "endpoint", "local", "offline"
 HOSTED: Mapping[str, tuple[str, str]] = {
@@ -160,7 +161,7 @@ def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> Fi
     if use == ENDPOINT and not base_url:
         raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
     key_env = first.key_env or (_own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None)
-    model = first.model or (os.environ.get("PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
+    model = first.model or (env_value(os.environ, "PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
     endpoint = next((one for one in found if one.base_url == base_url), None)
     if use not in HOSTED:
         key = _key_there(key_env, first.key_file, home)
@@ -195,22 +196,22 @@ def _key_there(key_env: str | None, key_file: str | None, home: Path | None) -> 
 
 def _best(found: list[Endpoint]) -> str:
     """What ``--yes`` takes: the environment's endpoint, the first on this machine that has a model, a provider whose key is set, else nothing."""
-    if os.environ.get(OWN_URL):
+    if env_value(os.environ, OWN_URL):
         return ENDPOINT
     if here := [one.use for one in found if one.talkers]:
         return here[0]
-    return next((use for use, (_, variable) in HOSTED.items() if os.environ.get(variable)), OFFLINE)
+    return next((use for use, (_, variable) in HOSTED.items() if env_value(os.environ, variable)), OFFLINE)
 
 
 def _url(use: str, found: list[Endpoint]) -> str | None:
     """Where it is asked, unless that is its provider's own address."""
     if use == ENDPOINT:
-        return os.environ.get(OWN_URL)
+        return env_value(os.environ, OWN_URL)
     return next((one.base_url for one in found if one.use == use), usual_places().get(use))
 
 
 def _own_key() -> str | None:
-    return OPENAI_KEY if os.environ.get(OPENAI_KEY) else None
+    return OPENAI_KEY if env_value(os.environ, OPENAI_KEY) else None
 
 
 def _looked(use: str, base_url: str, key: str) -> Endpoint | None:
@@ -256,7 +257,7 @@ def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
     use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
-    base_url = _address(use, first.base_url or (asked_url(os.environ.get(OWN_URL, "")) if use == ENDPOINT else _url(use, found)))
+    base_url = _address(use, first.base_url or (asked_url(env_value(os.environ, OWN_URL)) if use == ENDPOINT else _url(use, found)))
     endpoint = next((one for one in found if one.base_url == base_url), None)
     key_env, key_file, key = first.key_env, first.key_file, ""
     locked = endpoint is not None and endpoint.heard is Presence.WANTS_KEY
@@ -280,9 +281,12 @@ def _offers(found: list[Endpoint]) -> dict[str, str]:
     """What can be chosen, and what people are told of it."""
     usable = [one for one in found if one.heard in (Presence.MODELS, Presence.WANTS_KEY)]
     here = {one.use: f"{one.title} on this machine, {one.base_url}: {models_said(one)}" for one in usable}
-    hosted = {use: f"{title}{', the key of ' + variable if os.environ.get(variable) else ''}" for use, (title, variable) in HOSTED.items()}
+    hosted = {
+        use: f"{title}{', the key of ' + variable if env_value(os.environ, variable) else ''}" for use, (title, variable) in HOSTED.items()
+    }
     more = {
-        ENDPOINT: "another endpoint that speaks like OpenAI, by its address" + (f" ({OWN_URL} is set)" if os.environ.get(OWN_URL) else ""),
+        ENDPOINT: "another endpoint that speaks like OpenAI, by its address"
+        + (f" ({OWN_URL} is set)" if env_value(os.environ, OWN_URL) else ""),
         LOCAL: "a small model in this process's care (98 MB are fetched): talks, and is wrong about most things",
         OFFLINE: "no model: rules, which quote and calculate, and say so",
     }

@@ -23,7 +23,7 @@ from ordain.models.trial import NO_MODELS, SCHEMA_IGNORED, Verdict, try_once
 from ordain.models.ways_file import WaysFile
 from ordain.runtime.ways import Ways
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
-from ordain.settings_profiles import DEFAULT_PROFILE, profiles_file
+from ordain.settings_profiles import DEFAULT_PROFILE, env_value, profiles_file
 
 FREE = NO_MODELS | {"local"}
 """Providers that cost nothing by the token."""
@@ -128,7 +128,7 @@ def _key(profile: ModelProfile, *, found: bool) -> str:
 
 
 def _origin(name: str, *, in_file: bool) -> str:
-    played = [variable for variable in PLAYED if os.environ.get(variable)]
+    played = [name for name in PLAYED if env_value(os.environ, name)]
     if name == DEFAULT_PROFILE and played:
         return "environment" + (f", {CONFIG}" if in_file else "")
     if in_file:

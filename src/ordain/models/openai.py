@@ -87,6 +87,8 @@ class OpenAIModel:
             refused = read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request))
             if refused.code is ModelErrorCode.REJECTED:
                 refused = self._faulted(refused, answer, request, streamed=stream is not None)
+            if refused.code is ModelErrorCode.AUTHENTICATION and not self._key:
+                refused = msgspec.structs.replace(refused, message=f"no key was sent: {refused.message}"[:MESSAGE_CHARS])
             return self._clean(refused, f"status {answer.status}")
         if stream is not None and stream.began:
             return self._streamed(stream, request)

@@ -271,6 +271,16 @@ def test_a_model_that_talks_is_enough(told: Told, ollama: ModelEndpoint, monkeyp
     assert "> Hello from the model." in told.out
 
 
+def test_a_refusal_without_a_key_says_that_none_was_sent(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that lists its models and answers nobody without a key; with one that it does not know nothing of the kind is said."""
+    ollama.locked = True
+    assert told.run("--use", "ollama") == 1
+    assert "authentication: no key was sent: status 401" in told.out
+    monkeypatch.setenv("OWN_KEY", "wrong-key")
+    assert told.run("--use", "ollama", "--key-env", "OWN_KEY", "--replace") == 1
+    assert "authentication: status 401" in told.out
+
+
 def test_what_is_chosen_wins_over_the_environment(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """`OPENAI_BASE_URL` makes a profile of its own; what init was told is behind the lanes all the same, by a policy that names it."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")

@@ -313,9 +313,15 @@ def environment_names() -> set[str]:
     """The environment variables that the house reads by name, in any room."""
     found: set[str] = set()
     for _, call in _calls():
-        reads = isinstance(call.func, ast.Attribute) and call.func.attr == "get" and ast.unparse(call.func.value) in {"env", "os.environ"}
-        if reads and isinstance(call.args[0], ast.Constant):
-            found.add(str(call.args[0].value))
+        named = call.args
+        if isinstance(call.func, ast.Name) and call.func.id == "env_value":
+            named = call.args[1:]
+        elif not (
+            isinstance(call.func, ast.Attribute) and call.func.attr == "get" and ast.unparse(call.func.value) in {"env", "os.environ"}
+        ):
+            continue
+        if isinstance(named[0], ast.Constant):
+            found.add(str(named[0].value))
     return found
 
 

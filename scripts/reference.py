@@ -72,7 +72,8 @@ ENVIRONMENT = {
         "else makes, it means OpenAI's model `PLANNER_MODEL` as that profile."
     ),
     "OPENAI_API_KEY_FILE": "A file that holds the key, where `OPENAI_API_KEY` is not set.",
-    "PLANNER_MODEL": "The model's name for the profile that the environment makes; needed where OpenAI itself, Anthropic or Gemini is asked.",
+    "PLANNER_MODEL": "The model of the profile `default`: of one that the environment makes, and in place of the one that "
+    "`[models.default]` names where its provider is `openai`. Needed where OpenAI itself, Anthropic or Gemini is asked and none is named.",
     "LLM_PROFILES_CONFIG_PATH": "A YAML or TOML file of model profiles (`profiles`, by name), beside those in `ordain.toml`, which win.",
     "LLM_DEFAULT_BACKEND": "The provider of the profile `default`, where neither a file nor `OPENAI_BASE_URL` makes one.",
     "LLM_DEFAULT_MODEL": "The model of that profile; else `PLANNER_MODEL`.",

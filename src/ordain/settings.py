@@ -35,9 +35,10 @@ from ordain.settings_file import (
     VerbSettings,
     WorkflowSettings,
     checked,
+    toml_tree,
     validated,
 )
-from ordain.settings_profiles import DEFAULT_PROFILE, api_key, at_list_price, check_key_files, model_profiles, routed
+from ordain.settings_profiles import DEFAULT_PROFILE, api_key, at_list_price, check_key_files, env_value, model_profiles, routed
 
 DEFAULT_PORT = 8090
 HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
@@ -81,12 +82,14 @@ def read_policy(file: Path | None) -> Policy:
     """The policy in a TOML file, or the shipped default.
 
     Raises:
-        ConfigurationError: not TOML, or not a policy; the message names the key.
+        ConfigurationError: not TOML, or not a policy; the message names the key, or what to do where it says no version.
     """
     if file is None:
         text, name = files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"), "the shipped policy"
     else:
         text, name = read_owned(file), str(file)
+        if "version" not in toml_tree(text, name):
+            raise ConfigurationError(f"{file}: version: begin it with `version = 1`, or remove the file: then the shipped policy holds")
     return validated(Policy, text, name)
 
 
@@ -112,7 +115,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         lanes = lanes.model_copy(update={"profiles": {lane: [first] for lane in Lane}})
     lanes = routed(lanes, env)
     if DEFAULT_PROFILE not in profiles and any(DEFAULT_PROFILE in names for names in lanes.profiles.values()) and api_key(env):
-        made = ModelProfile(provider="openai", model=env.get("PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
+        made = ModelProfile(provider="openai", model=env_value(env, "PLANNER_MODEL") or PLANNER_MODEL, base_url=OPENAI_URL)
         profiles[DEFAULT_PROFILE] = at_list_price(made)
     check_lanes(lanes, profiles)
     local = next((profiles[name].provider for name in lanes.profiles.get(Lane.LOCAL, ())), None)
@@ -155,7 +158,7 @@ def _policy_file(home: Path, given: FileSettings, config: Path) -> Path:
 
 def _other_files(env: Mapping[str, str], profiles: Mapping[str, ModelProfile], home: Path) -> list[Path]:
     """What settings are read from besides the folder's own two: keys, and what the environment names."""
-    named = (env.get("LLM_PROFILES_CONFIG_PATH"), env.get("OPENAI_API_KEY_FILE"))
+    named = (env_value(env, "LLM_PROFILES_CONFIG_PATH"), env_value(env, "OPENAI_API_KEY_FILE"))
     keys = [home / Path(profile.key_file).expanduser() for profile in profiles.values() if profile.key_file is not None]
     return [*keys, *(Path(file).expanduser() for file in named if file)]
 

@@ -17,10 +17,15 @@ DEFAULT_PROFILE = "default"
 ROUTE_PREFIX = "LLM_ROUTE_"
 
 
+def env_value(env: Mapping[str, str], name: str) -> str:
+    """What a variable says; "" where it is not set, or set to nothing but spaces."""
+    return env.get(name, "").strip()
+
+
 def api_key(env: Mapping[str, str]) -> str:
     """The API key of the environment, itself or in the file it names; "" where there is none."""
-    key = env.get("OPENAI_API_KEY", "")
-    if not key and (file := env.get("OPENAI_API_KEY_FILE")):
+    key = env_value(env, "OPENAI_API_KEY")
+    if not key and (file := env_value(env, "OPENAI_API_KEY_FILE")):
         key = read_owned(Path(file)).strip()
     return key
 
@@ -32,8 +37,8 @@ def model_profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, Mod
     ``default`` and nothing else makes it (``load_settings``).
     """
     profiles = {**profiles_file(env), **given.models}
-    script, url, model = env.get("ORDAIN_SCRIPT"), env.get("OPENAI_BASE_URL"), env.get("PLANNER_MODEL")
-    backend = env.get("LLM_DEFAULT_BACKEND")
+    script, url, model = env_value(env, "ORDAIN_SCRIPT"), env_value(env, "OPENAI_BASE_URL"), env_value(env, "PLANNER_MODEL")
+    backend = env_value(env, "LLM_DEFAULT_BACKEND")
     base = profiles.get(DEFAULT_PROFILE)
     known = base if base is not None and base.provider == "openai" else None
     if script:
@@ -43,7 +48,7 @@ def model_profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, Mod
         made = base.model_copy(update={"base_url": url or base.base_url or OPENAI_URL, "model": model or base.model})
         profiles[DEFAULT_PROFILE] = made if known is not None and made.model == known.model else at_list_price(made)
     if backend and DEFAULT_PROFILE not in profiles:
-        named = {"provider": PROVIDERS.get(backend, backend), "model": env.get("LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
+        named = {"provider": PROVIDERS.get(backend, backend), "model": env_value(env, "LLM_DEFAULT_MODEL") or model or PLANNER_MODEL}
         profiles[DEFAULT_PROFILE] = at_list_price(checked(ModelProfile, named, "LLM_DEFAULT_BACKEND"))
     if not profiles:
         profiles[DEFAULT_PROFILE] = ModelProfile(provider="offline", model="offline")
@@ -51,15 +56,25 @@ def model_profiles(env: Mapping[str, str], given: FileSettings) -> dict[str, Mod
 
 
 def check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
-    """Whether each file that a profile has its key in is there.
+    """Whether each file that a profile has its key in is there, and has one.
 
     Raises:
         ConfigurationError: ``key_missing``; the message says what to do.
     """
     for name, profile in profiles.items():
-        if profile.key_file is not None and not (file := home / Path(profile.key_file).expanduser()).exists():
-            message = f"models.{name}: cannot read {file}, where its key should be: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile away: ordain models remove {name}", code="key_missing")
+        if missing := missing_key(profile, home):
+            message = f"models.{name}: {missing}: put the key there"
+            raise ConfigurationError(f"{message}, or take the profile out and choose another: ordain init --replace", code="key_missing")
+
+
+def missing_key(profile: ModelProfile, home: Path) -> str:
+    """What is wrong with the file that a profile has its key in; "" where it has a key, or the profile names no file."""
+    if profile.key_file is None:
+        return ""
+    file = home / Path(profile.key_file).expanduser()
+    if not file.exists():
+        return f"cannot read {file}, where its key should be"
+    return "" if read_owned(file).strip() else f"{file}, where its key should be, is empty"
 
 
 def at_list_price(profile: ModelProfile) -> ModelProfile:
@@ -86,7 +101,7 @@ def profiles_file(env: Mapping[str, str]) -> dict[str, ModelProfile]:
     Raises:
         ConfigurationError: with file and place.
     """
-    named = env.get("LLM_PROFILES_CONFIG_PATH")
+    named = env_value(env, "LLM_PROFILES_CONFIG_PATH")
     if not named:
         return {}
     path = Path(named).expanduser()

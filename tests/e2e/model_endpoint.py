@@ -11,7 +11,7 @@ from typing import Any, Self
 class ModelEndpoint:
     """Answers with the queued messages in order; ``asked`` are the requests' bodies as they came.
 
-    ``models`` are what it lists at ``/v1/models``; empty: it has no such path. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
+    ``models`` are what it lists at ``/v1/models``; empty: it has no such path; a ``wanted_key`` has to be shown for it. A request with the field ``refuses`` is refused; ``locked``: every call is. A stream has pieces of ``piece_chars`` characters with ``piece_s`` seconds after each; ``streams = False`` answers whole all the same.
     """
 
     def __init__(self) -> None:
@@ -22,6 +22,8 @@ class ModelEndpoint:
         self.piece_chars = 12
         self.piece_s = 0.0
         self.models: list[dict[str, Any]] = []
+        self.wanted_key = self.refuses = ""
+        self.locked = False
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -30,6 +32,12 @@ class ModelEndpoint:
             def do_POST(self) -> None:
                 endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
                 endpoint.keys.append(self.headers.get("authorization", ""))
+                if endpoint.locked:
+                    self.whole(401, {"error": {"message": "no such key"}})
+                    return
+                if endpoint.refuses and endpoint.refuses in endpoint.asked[-1]:
+                    self.whole(400, {"error": {"message": f"unknown field {endpoint.refuses}"}})
+                    return
                 answer = endpoint.answers.pop(0)
                 content = answer if isinstance(answer, str) else json.dumps(answer)
                 usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
@@ -40,6 +48,9 @@ class ModelEndpoint:
                 self.whole(200, body)
 
             def do_GET(self) -> None:
+                if endpoint.wanted_key and self.headers.get("authorization") != f"Bearer {endpoint.wanted_key}":
+                    self.whole(401, {"error": {"message": "no such key"}})
+                    return
                 there = self.path == "/v1/models" and bool(endpoint.models)
                 self.whole(200 if there else 404, {"object": "list", "data": endpoint.models} if there else {})
 

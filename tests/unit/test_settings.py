@@ -95,6 +95,16 @@ def test_a_written_price_is_its_models(tmp_path: Path) -> None:
     assert (free.usd_micros_per_1k_input, free.base_url) == (0, "http://127.0.0.1:1/v1")
 
 
+def test_a_variable_of_spaces_is_not_set(tmp_path: Path) -> None:
+    """None of those that make or change the default profile, nor the key that goes with it."""
+    names = ("PLANNER_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "LLM_DEFAULT_BACKEND", "ORDAIN_SCRIPT")
+    blank = dict.fromkeys((*names, "LLM_DEFAULT_MODEL", "LLM_PROFILES_CONFIG_PATH"), " ")
+    assert load(tmp_path, **blank).profiles == load(tmp_path).profiles
+    assert load(tmp_path, DEFAULT_TOML, **blank) == load(tmp_path, DEFAULT_TOML)
+    with_url = load(tmp_path, **{**blank, "OPENAI_BASE_URL": " http://127.0.0.1:2/v1 "}).profiles["default"]
+    assert (with_url.model, with_url.base_url) == ("from-file", "http://127.0.0.1:2/v1")
+
+
 @pytest.mark.parametrize(
     ("environment", "named"),
     [
@@ -372,7 +382,7 @@ LANES = 'version = 1\n[lanes.profiles]\nlocal = ["gone"]\nworker = ["gone"]\nbra
     ("files", "code", "says"),
     [
         ({"ordain.toml": KEYED}, "key_missing", "models.default: cannot read HOME/keys/openai, where its key should be: put the key there"),
-        ({"ordain.toml": KEYED}, "key_missing", "ordain models remove default"),
+        ({"ordain.toml": KEYED}, "key_missing", "ordain init --replace"),
         ({"ordain.toml": 'policy = "mine.toml"\n'}, "no_policy_file", "HOME/ordain.toml: policy names HOME/mine.toml, which is not there"),
         (
             {"policy.toml": LANES},

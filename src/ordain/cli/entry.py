@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("ordain: an argument nests too deep [too_deep]", file=sys.stderr)
         return USAGE
     except OSError as error:
-        print(f"ordain: {error.strerror or error} [io]", file=sys.stderr)
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        print(f"ordain: {ascii(where)[1:-1]}{error.strerror or error} [io]", file=sys.stderr)
         return UNAVAILABLE
     return code if isinstance(code, int) else OK
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
 from ordain.errors import ConfigurationError
+from ordain.models.exchange import checked_url
 from ordain.settings_file import SECRET_MAX, SECRET_MIN
+from ordain.settings_profiles import env_value
 
 TALK = "talk to it now?"
 _YES = frozenset({"y", "yes"})
@@ -57,16 +59,23 @@ def asked_model(known: Sequence[str]) -> str:
 
 
 def asked_url(usual: str) -> str:
-    """Where the endpoint is."""
-    url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
-    if not url:
-        raise ConfigurationError("a base URL is needed; nothing was changed", code="missing_option")
-    return url
+    """Where the endpoint is; asked until it is an address, before anything else is."""
+    while True:
+        url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
+        if not url:
+            raise ConfigurationError("a base URL is needed; nothing was changed", code="missing_option")
+        try:
+            checked_url(url)
+        except ConfigurationError as error:
+            show(error.message)
+            usual = ""
+        else:
+            return url
 
 
 def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
     """The variable that holds the key, or the key itself as it was typed; the variable's, where it is set."""
-    if variable is not None and os.environ.get(variable):
+    if variable is not None and env_value(os.environ, variable):
         show(f"key: the one in {variable}")
         return variable, ""
     later = f"Enter: it will be in {variable}" if variable is not None else "Enter: it wants none"

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.commands_models import NOTHING_GIVEN
+from ordain.cli.endpoint_words import models_said, starting, unlisted
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.first_questions import TALK, asked_choice, asked_key, asked_model, asked_url, kept, sure
+from ordain.cli.first_repairs import clear, take_out
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
-from ordain.cli.model_profiles import print_verdict, profile_view, try_profiles
+from ordain.cli.model_profiles import print_verdict, profile_view, tried_for_use
 from ordain.cli.model_setup import (
     OPENAI_KEY,
     check_private,
@@ -27,14 +29,19 @@ from ordain.cli.model_setup import (
 from ordain.cli.options import FirstRun, Setup
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
-from ordain.cli.profile_files import SettingsFiles, changing, defined, drop_profile, put_lanes, shipped_policy
+from ordain.cli.profile_files import SettingsFiles, cannot_write, changing, defined, drop_profile, make_home, put_lanes, shipped_policy
 from ordain.cli.server_told import show_told, tell_server
+from ordain.contracts.hosted import one_spelling
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.errors import ConfigurationError, Conflict
-from ordain.models.discovery import USUAL, Endpoint, listed, on_this_machine, usual_places
+from ordain.models.discovery import USUAL, Endpoint, Presence, listed, on_this_machine, usual_places
+from ordain.models.exchange import checked_url
 from ordain.models.prices import ListPrice
+from ordain.owned_files import read_owned
+from ordain.rules.header import plain
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
+from ordain.settings_profiles import env_value
 
 ENDPOINT, LOCAL, OFFLINE = "endpoint", "local", "offline"
 HOSTED: Mapping[str, tuple[str, str]] = {
@@ -46,6 +53,9 @@ HOSTED: Mapping[str, tuple[str, str]] = {
 USES = (*USUAL, *HOSTED, ENDPOINT, LOCAL, OFFLINE)
 NAMES: Mapping[str, str] = {LOCAL: "smollm2"}
 """The profile's name, where it is not that of what is used."""
+INIT_NAMES = frozenset(NAMES.get(use, use) for use in USES)
+"""Profiles that ``init`` writes; others are people's own."""
+LINE = 1000
 NO_MODEL: Mapping[str, object] = {"provider": OFFLINE, "model": OFFLINE}
 UNSET = {OFFLINE: NO_MODEL}
 """What stands in the file where no model was chosen so far."""
@@ -79,19 +89,22 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     asking = not as_json and not first.yes and sys.stdin.isatty() and sys.stdout.isatty()
     if first.use is not None and first.use not in USES:
         raise ConfigurationError(f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use")
-    _check_unused(home, replace=first.replace or (asking and sure(home / "ordain.toml", _there(home))))
+    replace = first.replace or (asking and sure(home / "ordain.toml", _there(home)))
+    if not replace:
+        _check_unused(home)
     found = asyncio.run(on_this_machine(usual_places()))
-    chosen = _asked(first, found) if asking else told(first, found)
-    settings, price, files = _written(home, chosen, quiet=as_json or not sys.stderr.isatty())
+    chosen = _asked(first, found, home) if asking else told(first, found, home)
+    settings, price, files = _written(home, chosen, replace=replace, quiet=as_json or not sys.stderr.isatty())
     server = tell_server(home)
-    verdict = asyncio.run(try_profiles(settings, [chosen.name]))[0] if first.test else None
+    verdict = tried_for_use(settings, chosen.name) if first.test else None
     if as_json:
         view = profile_view(settings, chosen.name, in_file=True)
         said = {
             "use": chosen.use,
             "file": str(files.config),
             "profile": view,
-            "found": {one.use: list(one.models) for one in found},
+            "found": {one.use: list(one.models) for one in found if one.heard is Presence.MODELS},
+            "want_key": [one.use for one in found if one.heard is Presence.WANTS_KEY],
             "server": server.state,
         }
         print_json({**said, "verdict": None if verdict is None else verdict.as_dict()})
@@ -101,6 +114,8 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
         if verdict is not None:
             print_verdict(verdict)
     if verdict is not None and not verdict.ok:
+        if not as_json:
+            show(f"mend it and try again: ordain models test {chosen.name}; or choose anew: ordain init --replace")
         return FAILED
     if first.chat or (asking and kept(TALK)):
         from ordain.cli.chat import ChatAsked, chat  # lazy: HTTP and everything behind it
@@ -111,24 +126,27 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     return OK
 
 
-def _check_unused(home: Path, *, replace: bool) -> None:
-    there = _there(home)
-    if there and not replace:
+def _check_unused(home: Path) -> None:
+    if there := _there(home):
         names = ", ".join(there)[:200]
-        hint = "ordain models list shows what is set up, ordain models add NAME adds to it; --replace puts what you choose in its place"
+        hint = "ordain models list shows what is set up, ordain models add NAME adds to it; ordain init --replace puts what you choose in its place"
         raise Conflict(f"{home / 'ordain.toml'} has profiles already: {names}; {hint}", code="already_set_up")
 
 
 def _there(home: Path) -> list[str]:
     """The profiles that are set up; having chosen no model is none."""
-    profiles = defined(home)
+    try:
+        profiles = defined(home)
+    except ConfigurationError as error:
+        message = f"{error.message}; mend it, or have it set aside and choose anew: ordain init --replace"
+        raise ConfigurationError(message, code=error.code) from error
     return [] if profiles == UNSET else sorted(profiles)
 
 
 # --- choosing ------------------------------------------------------------------------------------------------------------------------------
 
 
-def told(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
+def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> FirstChoice:
     """By what the command line says and, with ``--yes``, by what is here; nobody is asked."""
     use = first.use or (ENDPOINT if first.base_url else None)
     if use is None:
@@ -139,53 +157,81 @@ def told(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
             )
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
-    base_url = first.base_url or _url(use, found)
+    base_url = _address(use, first.base_url or _url(use, found))
     if use == ENDPOINT and not base_url:
         raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
     key_env = first.key_env or (_own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None)
-    model = first.model or (os.environ.get("PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
+    model = first.model or (env_value(os.environ, "PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
     endpoint = next((one for one in found if one.base_url == base_url), None)
     if use not in HOSTED:
-        model = _model(use, base_url or "", model, endpoint or _looked(use, base_url or "", os.environ.get(key_env or "", "")))
+        key = _key_there(key_env, first.key_file, home)
+        if endpoint is None or key:
+            endpoint = _looked(use, base_url or "", key)
+        model = _model(use, base_url or "", model, endpoint, key_env or first.key_file)
     elif model is None:
         raise ConfigurationError(f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it", code="model_missing")
     return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
 
 
+def _address(use: str, url: str | None) -> str | None:
+    """The address in one spelling, judged before anything else is asked for.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    if not url:
+        return None
+    checked_url(url.strip())
+    return url if use in HOSTED else one_spelling(url)
+
+
+def _key_there(key_env: str | None, key_file: str | None, home: Path | None) -> str:
+    """The key that is referred to, where it can be had already."""
+    if key_file is not None:
+        file = (home or Path()) / Path(key_file).expanduser()
+        file = file if file.exists() else Path(key_file)
+        return read_owned(file).strip() if file.is_file() else ""
+    return os.environ.get(key_env or "", "").strip()
+
+
 def _best(found: list[Endpoint]) -> str:
     """What ``--yes`` takes: the environment's endpoint, the first on this machine that has a model, a provider whose key is set, else nothing."""
-    if os.environ.get(OWN_URL):
+    if env_value(os.environ, OWN_URL):
         return ENDPOINT
     if here := [one.use for one in found if one.talkers]:
         return here[0]
-    return next((use for use, (_, variable) in HOSTED.items() if os.environ.get(variable)), OFFLINE)
+    return next((use for use, (_, variable) in HOSTED.items() if env_value(os.environ, variable)), OFFLINE)
 
 
 def _url(use: str, found: list[Endpoint]) -> str | None:
     """Where it is asked, unless that is its provider's own address."""
     if use == ENDPOINT:
-        return os.environ.get(OWN_URL)
+        return env_value(os.environ, OWN_URL)
     return next((one.base_url for one in found if one.use == use), usual_places().get(use))
 
 
 def _own_key() -> str | None:
-    return OPENAI_KEY if os.environ.get(OPENAI_KEY) else None
+    return OPENAI_KEY if env_value(os.environ, OPENAI_KEY) else None
 
 
 def _looked(use: str, base_url: str, key: str) -> Endpoint | None:
     return asyncio.run(listed(use, base_url, key))
 
 
-def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None) -> str:
-    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has.
+def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None, key: str | None = None) -> str:
+    """The model: as named, if the endpoint has it or cannot be asked; else the first that it has. ``key`` is what the key is referred to by.
 
     Raises:
-        ConfigurationError: it has no such one, or none at all, or does not answer.
+        ConfigurationError: it has no such one, or none at all, or does not answer with any.
     """
     if endpoint is None:
         if named is not None:
             return named  # it may be started later; the test call tells
-        raise ConfigurationError(f"nothing lists its models at {base_url}/models: {_start(use)}, or say --model", code="no_endpoint")
+        raise ConfigurationError(f"nothing lists its models at {base_url}/models: {starting(use)}, or say --model", code="no_endpoint")
+    if endpoint.heard is not Presence.MODELS:
+        if named is not None and (key is not None or endpoint.heard is not Presence.WANTS_KEY):
+            return named
+        raise unlisted(endpoint, key)
     if not endpoint.models and named is None:
         pull = "; run: ollama pull MODEL" if use == "ollama" else ""
         raise ConfigurationError(f"{endpoint.title} at {base_url} has no model{pull}", code="no_model_there")
@@ -196,15 +242,6 @@ def _model(use: str, base_url: str, named: str | None, endpoint: Endpoint | None
     return named or (endpoint.talkers or endpoint.models)[0]
 
 
-def _start(use: str) -> str:
-    starts = {
-        "ollama": "start it (ollama serve)",
-        "llamacpp": "start it (llama-server -m FILE)",
-        "lmstudio": "start its server (lms server start)",
-    }
-    return starts.get(use, "start it")
-
-
 def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None) -> Setup:
     provider = use if use in HOSTED else "openai"
     window = None if endpoint is None else endpoint.context_tokens.get(model)
@@ -212,66 +249,80 @@ def _setup(use: str, model: str, base_url: str | None, endpoint: Endpoint | None
     return Setup(provider=provider, model=model, base_url=base_url, context_tokens=window, timeout_ms=slow)
 
 
-def _asked(first: FirstRun, found: list[Endpoint]) -> FirstChoice:
+def _asked(first: FirstRun, found: list[Endpoint], home: Path) -> FirstChoice:
     """As ``told``, and whatever was not said is asked for."""
+    for one in found:
+        if one.heard in (Presence.FOREIGN, Presence.SILENT) and first.use is None:
+            show(f"where {one.title} usually is, {one.base_url}, {models_said(one)}")
     use = first.use or (ENDPOINT if first.base_url else None) or asked_choice(_offers(found), _best(found))
     if use in (LOCAL, OFFLINE):
         return FirstChoice(use=use)
-    base_url = first.base_url or (asked_url(os.environ.get(OWN_URL, "")) if use == ENDPOINT else _url(use, found))
-    key_env, key_file, key = first.key_env, first.key_file, ""
-    if key_env is None and key_file is None and use not in USUAL:
-        key_env, key = asked_key(use, HOSTED[use][1] if use in HOSTED else _own_key())
+    base_url = _address(use, first.base_url or (asked_url(env_value(os.environ, OWN_URL)) if use == ENDPOINT else _url(use, found)))
     endpoint = next((one for one in found if one.base_url == base_url), None)
-    if endpoint is None and base_url:
-        endpoint = _looked(use, base_url, key or os.environ.get(key_env or "", ""))
+    key_env, key_file, key = first.key_env, first.key_file, ""
+    locked = endpoint is not None and endpoint.heard is Presence.WANTS_KEY
+    if key_env is None and key_file is None and (locked or use not in USUAL):
+        key_env, key = asked_key(use, HOSTED[use][1] if use in HOSTED else _own_key() if use == ENDPOINT else None)
+    sent = key or _key_there(key_env, key_file, home)
+    if use not in HOSTED and base_url and (endpoint is None or sent):
+        endpoint = _looked(use, base_url, sent)
     if use in USUAL and endpoint is None:
-        raise ConfigurationError(f"nothing answers at {base_url}: {_start(use)}, then: ordain init", code="no_endpoint")
+        raise ConfigurationError(f"nothing answers at {base_url}: {starting(use)}, then: ordain init", code="no_endpoint")
+    named_key = "what was typed" if key else key_env or key_file
+    if endpoint is not None and endpoint.heard is not Presence.MODELS and first.model is None and (locked or use in USUAL):
+        raise unlisted(endpoint, named_key)
     model = first.model or asked_model(() if endpoint is None else endpoint.talkers)
     if endpoint is not None:
-        model = _model(use, base_url or "", model, endpoint)
+        model = _model(use, base_url or "", model, endpoint, named_key)
     return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=key_file), key=key)
 
 
 def _offers(found: list[Endpoint]) -> dict[str, str]:
     """What can be chosen, and what people are told of it."""
-    here = {one.use: f"{one.title} on this machine, {one.base_url}: {_some(one)}" for one in found}
-    hosted = {use: f"{title}{', the key of ' + variable if os.environ.get(variable) else ''}" for use, (title, variable) in HOSTED.items()}
+    usable = [one for one in found if one.heard in (Presence.MODELS, Presence.WANTS_KEY)]
+    here = {one.use: f"{one.title} on this machine, {one.base_url}: {models_said(one)}" for one in usable}
+    hosted = {
+        use: f"{title}{', the key of ' + variable if env_value(os.environ, variable) else ''}" for use, (title, variable) in HOSTED.items()
+    }
     more = {
-        ENDPOINT: "another endpoint that speaks like OpenAI, by its address" + (f" ({OWN_URL} is set)" if os.environ.get(OWN_URL) else ""),
+        ENDPOINT: "another endpoint that speaks like OpenAI, by its address"
+        + (f" ({OWN_URL} is set)" if env_value(os.environ, OWN_URL) else ""),
         LOCAL: "a small model in this process's care (98 MB are fetched): talks, and is wrong about most things",
         OFFLINE: "no model: rules, which quote and calculate, and say so",
     }
     return {**here, **hosted, **more}
 
 
-def _some(endpoint: Endpoint) -> str:
-    names = endpoint.talkers
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "it has no model yet"
-
-
 # --- writing -------------------------------------------------------------------------------------------------------------------------------
 
 
-def _written(home: Path, chosen: FirstChoice, *, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
+def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> tuple[Settings, ListPrice | None, SettingsFiles]:
     """The settings with the profile behind every lane, the price that it was given, and the files; all as it was where that fails."""
     if chosen.use == LOCAL:
         if not has_extra():
             raise ConfigurationError("the local model needs llama.cpp; run: pip install 'ordain[local]'", code="extra_missing")
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_home(home)
         fetch_model(home, quiet=quiet)
     key_file = _put_key(home, chosen)
     try:
         fields, price = _fields(chosen, home, key_file)
         profile = checked_profile(chosen.name, fields, home)
+        said: list[str] = []
         with changing(home) as files:
+            if replace:
+                said = [*clear(files), *take_out(files, INIT_NAMES - {chosen.name})]
             if defined(home) == UNSET:
                 files.change(files.config, lambda document: drop_profile(document, OFFLINE))
             write_profile(files, chosen.name, fields, price)
             _put_before_all(files, chosen.name)
+            if replace:
+                said += take_out(files, INIT_NAMES - {chosen.name})  # those that lanes had named
     except BaseException:  # whatever it was, an interrupt too: no key lies about that no profile refers to
         if key_file is not None:
             key_file.unlink(missing_ok=True)
         raise
+    for line in said:
+        print(f"ordain: {plain(line, LINE)}", file=sys.stderr)
     if profile.key_file is not None:
         check_private(home / Path(profile.key_file).expanduser())
     return load_settings(home=home), price, files
@@ -290,13 +341,16 @@ def _put_key(home: Path, chosen: FirstChoice) -> Path | None:
     """A typed key in a file of its own that its owner alone can read; it stands nowhere else."""
     if not chosen.key:
         return None
-    folder = home / "keys"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = folder / chosen.name
-    partial = folder / f".{chosen.name}.{os.getpid()}"
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
-        opened.write(f"{chosen.key}\n")
-    partial.replace(file)
+    make_home(home)
+    file = home / "keys" / chosen.name
+    partial = file.with_name(f".{chosen.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
+            opened.write(f"{chosen.key}\n")
+        partial.replace(file)
+    except OSError as error:
+        raise cannot_write(home, error) from error
     return file
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
 from ordain.contracts.hosted import check_named, is_named
 from ordain.contracts.nearest import no_such
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.errors import ConfigurationError, NotFound
 from ordain.models.providers import build_models
-from ordain.models.trial import NO_MODELS, Verdict, try_once
+from ordain.models.trial import NO_MODELS, SCHEMA_IGNORED, Verdict, try_once
 from ordain.models.ways_file import WaysFile
 from ordain.runtime.ways import Ways
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
-from ordain.settings_profiles import DEFAULT_PROFILE, profiles_file
+from ordain.settings_profiles import DEFAULT_PROFILE, env_value, profiles_file
 
 FREE = NO_MODELS | {"local"}
 """Providers that cost nothing by the token."""
@@ -126,7 +128,7 @@ def _key(profile: ModelProfile, *, found: bool) -> str:
 
 
 def _origin(name: str, *, in_file: bool) -> str:
-    played = [variable for variable in PLAYED if os.environ.get(variable)]
+    played = [name for name in PLAYED if env_value(os.environ, name)]
     if name == DEFAULT_PROFILE and played:
         return "environment" + (f", {CONFIG}" if in_file else "")
     if in_file:
@@ -160,8 +162,27 @@ def print_verdict(verdict: Verdict) -> None:
         show(f"  → {verdict.advice}")
 
 
-async def try_profiles(settings: Settings, names: Sequence[str]) -> list[Verdict]:
-    """A verdict on each of these profiles; one that cannot be built is one too.
+def tried_for_use(settings: Settings, name: str) -> Verdict:
+    """A verdict on what was just set up: a model that talks can be used, whether or not it keeps to a schema, and that is said.
+
+    Raises:
+        NotFound: no such profile.
+    """
+    verdict = asyncio.run(try_profiles(settings, [name]))[0]
+    if verdict.code == ModelErrorCode.REJECTED:  # perhaps of the schema alone: asked as runs do that step down
+        said = asyncio.run(try_profiles(settings, [name], Structured.TEXT))[0]
+        return as_talker(said) if said.ok and said.advice else said if said.ok else verdict
+    return as_talker(verdict) if verdict.code == SCHEMA_IGNORED else verdict
+
+
+def as_talker(verdict: Verdict) -> Verdict:
+    """The same, of a model that answers and keeps to no schema."""
+    advice = "conversations work with it; agents and plans will often fail: see what it does with ordain doctor"
+    return replace(verdict, code="", message="talks, and keeps to no schema", advice=advice)
+
+
+async def try_profiles(settings: Settings, names: Sequence[str], way: Structured | None = None) -> list[Verdict]:
+    """A verdict on each of these profiles; one that cannot be built is one too. ``way`` takes the place of what runs have learnt.
 
     Raises:
         NotFound: no profile of such a name.
@@ -169,10 +190,10 @@ async def try_profiles(settings: Settings, names: Sequence[str]) -> list[Verdict
     for name in names:
         if name not in settings.profiles:
             raise NotFound(no_such("model profile", name, settings.profiles), code="unknown_profile")
-    return list(await asyncio.gather(*(_tried(settings, name) for name in dict.fromkeys(names))))
+    return list(await asyncio.gather(*(_tried(settings, name, way) for name in dict.fromkeys(names))))
 
 
-async def _tried(settings: Settings, name: str) -> Verdict:
+async def _tried(settings: Settings, name: str, way: Structured | None) -> Verdict:
     profile = settings.profiles[name]
     key = "" if profile.provider in FREE else _key(profile, found=name in settings.secrets)
     if key.startswith(MISSING):
@@ -185,6 +206,6 @@ async def _tried(settings: Settings, name: str) -> Verdict:
     except ConfigurationError as error:
         return Verdict(profile=name, provider=profile.provider, model=profile.model, code=error.code, message=error.message)
     try:
-        return await try_once(name, profile, model, Ways(WaysFile(settings.home)).way(name, profile))
+        return await try_once(name, profile, model, way or Ways(WaysFile(settings.home)).way(name, profile))
     finally:
         await model.close()

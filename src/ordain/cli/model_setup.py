@@ -39,6 +39,7 @@ from ordain.errors import ConfigurationError, Conflict, NotFound
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings, read_policy
+from ordain.settings_profiles import missing_key
 
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -101,7 +102,10 @@ def remove(data_dir: Path | None, name: str, *, as_json: bool) -> int:
             )
         naming = [str(lane) for lane, names in written_lanes(files).items() if name in names]
         if naming:
-            raise Conflict(f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first", code="in_use")
+            message = (
+                f"lane {', '.join(naming)} names {name}: take it out of {files.policy} first, or choose another: ordain init --replace"
+            )
+            raise Conflict(message, code="in_use")
         files.change(files.config, lambda document: drop_profile(document, name))
     told = tell_server(home)
     if as_json:
@@ -186,6 +190,8 @@ def checked_profile(name: str, fields: Mapping[str, object], home: Path) -> Mode
         places = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
         raise ConfigurationError(f"models.{name}: {places}") from None
     build_models({name: profile}, {}, home)
+    if missing := missing_key(profile, home):
+        raise ConfigurationError(f"{missing}: put the key there first; nothing was changed", code="key_missing")
     return profile
 
 

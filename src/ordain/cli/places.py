@@ -7,6 +7,8 @@ import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ordain.errors import ConfigurationError
+
 SERVER_FILE = "server.json"
 
 
@@ -26,8 +28,17 @@ class ServerNote:
 
 
 def home_of(given: Path | None) -> Path:
-    """The data folder: as given, else ``$ORDAIN_HOME``, else ``~/.ordain``."""
-    return (given or Path(os.environ.get("ORDAIN_HOME") or Path.home() / ".ordain")).expanduser()
+    """The data folder: as given, else ``$ORDAIN_HOME``, else ``~/.ordain``. It need not exist.
+
+    Raises:
+        ConfigurationError: a file is in its place.
+    """
+    home = (given or Path(os.environ.get("ORDAIN_HOME") or Path.home() / ".ordain")).expanduser()
+    if file := next((place for place in (home, *home.parents) if place.is_file()), None):
+        where = "where the data folder should be" if file == home else f"on the way to the data folder {home}"
+        message = f"{file} is a file, {where}: move it away, or name another folder: --data-dir FOLDER"
+        raise ConfigurationError(message, code="no_data_folder")
+    return home
 
 
 NOTE_BYTES = 4096

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -23,6 +23,8 @@ from ordain.settings_profiles import ROUTE_PREFIX
 
 CONFIG = "ordain.toml"
 POLICY = "policy.toml"
+NAMED_POLICY = "policy"
+"""The key of ``ordain.toml`` that names another file."""
 LOCK = ".settings.lock"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 PLAYED = ("ORDAIN_SCRIPT", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "PLANNER_MODEL", "LLM_DEFAULT_BACKEND")
@@ -40,12 +42,12 @@ class SettingsFiles:
         self.home = home
         self.config = _real(home / CONFIG)
         self._before: dict[Path, bytes | None] = {}
+        self._aside: list[tuple[Path, Path]] = []
 
     @property
     def policy(self) -> Path:
         """The policy's file: the one that ``ordain.toml`` names, else ``policy.toml``; it need not exist."""
-        named = tomllib.loads(_text(self.config) or "").get("policy")
-        return _real(self.home / (named if isinstance(named, str) else POLICY))
+        return _real(self.home / (named_policy(self.config) or POLICY))
 
     def change(self, file: Path, edit: Callable[[Tables], None], otherwise: str = "") -> None:
         """Edit a file, or a new one that begins as ``otherwise``.
@@ -72,6 +74,15 @@ class SettingsFiles:
         told = {name: value for name, value in os.environ.items() if name not in PLAYED and not name.startswith(ROUTE_PREFIX)}
         return load_settings(told, self.home)
 
+    def set_aside(self, file: Path) -> Path:
+        """Give a file another name beside it, which none has yet; the new name."""
+        number = 1
+        while os.path.lexists(other := file.with_name(f"{file.name}.old-{number}")):
+            number += 1
+        file.rename(other)
+        self._aside.append((file, other))
+        return other
+
     def restore(self) -> None:
         """Put every changed file back."""
         for file, content in self._before.items():
@@ -79,6 +90,14 @@ class SettingsFiles:
                 file.unlink(missing_ok=True)
             else:
                 _replace(file, content)
+        for file, other in reversed(self._aside):
+            other.rename(file)
+
+
+def named_policy(config: Path) -> str | None:
+    """The policy's file as ``ordain.toml`` names it; None where it names none."""
+    named = tomllib.loads(_text(config) or "").get(NAMED_POLICY)
+    return named if isinstance(named, str) else None
 
 
 @contextmanager
@@ -87,10 +106,10 @@ def changing(home: Path) -> Generator[SettingsFiles]:
 
     Raises:
         Conflict: another process is changing them.
-        ConfigurationError: as ``load_settings``.
+        ConfigurationError: as ``load_settings``; or nothing can be written there (``cannot_write``).
     """
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (home / LOCK).open("w") as lock:
+    make_home(home)
+    with _opened_lock(home) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -99,9 +118,37 @@ def changing(home: Path) -> Generator[SettingsFiles]:
         try:
             yield changed
             load_settings(home=home)
+        except OSError as error:
+            changed.restore()
+            raise cannot_write(home, error) from error
         except BaseException:  # whatever it was, an interrupt too: nothing half-changed stays
             changed.restore()
             raise
+
+
+def make_home(home: Path) -> None:
+    """The data folder, its owner's alone where it is new.
+
+    Raises:
+        ConfigurationError: there can be none (``cannot_write``).
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise cannot_write(home, error) from error
+
+
+def _opened_lock(home: Path) -> TextIO:
+    try:
+        return (home / LOCK).open("w")
+    except OSError as error:
+        raise cannot_write(home, error) from error
+
+
+def cannot_write(home: Path, error: OSError) -> ConfigurationError:
+    """What is said where the data folder cannot be written."""
+    message = f"cannot write in {home}: {error.strerror or error}; make it a folder that you may write, or name another: --data-dir FOLDER"
+    return ConfigurationError(message, code="cannot_write")
 
 
 def shipped_policy() -> str:
@@ -163,6 +210,11 @@ def drop_profile(document: Tables, name: str) -> None:
     del document["models"][name]
     if not document["models"]:
         del document["models"]
+
+
+def drop_key(document: Tables, key: str) -> None:
+    """Take a key of the top away."""
+    del document[key]
 
 
 def put_lanes(document: Tables, lanes: Mapping[str, list[str]]) -> None:

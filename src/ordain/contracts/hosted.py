@@ -13,6 +13,8 @@ PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
 """The sources' own default (PLN-40); no provider has it, servers of one's own mostly take any name."""
 OPENAI_HOST = "api.openai.com"
 OPENAI_URL = f"https://{OPENAI_HOST}/v1"
+ASKED_PATHS = ("/chat/completions", "/responses")
+"""What is asked below a base; of an address that ends so the base is what stands before."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """This machine's own, which no proxy can reach."""
 HOSTED = frozenset({"anthropic", "gemini"})
@@ -20,11 +22,21 @@ HOSTED = frozenset({"anthropic", "gemini"})
 _PRICED = frozenset({"usd_micros_per_1k_input", "usd_micros_per_1k_output"})
 
 
+def one_spelling(base_url: str) -> str:
+    """The base of an address: ``http://host``, ``http://host/v1/`` and ``http://host/v1/chat/completions`` are ``http://host/v1``.
+
+    Whatever path it has otherwise stays.
+    """
+    given = base_url.strip().rstrip("/")
+    base = given
+    for end in ASKED_PATHS:
+        base = base.removesuffix(end)
+    return base if base != given or "/" in base.partition("://")[2] else f"{base}/v1"
+
+
 def endpoint_of(profile: ModelProfile | None) -> str:
     """Where an ``openai`` profile asks, in one spelling; without a profile or URL that is OpenAI itself."""
-    url = OPENAI_URL if profile is None or not profile.base_url else profile.base_url
-    base = url.strip().rstrip("/")
-    return base if "/" in base.partition("://")[2] else f"{base}/v1"
+    return one_spelling(OPENAI_URL if profile is None or not profile.base_url else profile.base_url)
 
 
 def is_listed(profile: ModelProfile) -> bool:

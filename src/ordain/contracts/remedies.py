@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ordain.contracts.policy import ModelErrorCode
 
 REMEDIES: Mapping[ModelErrorCode, str] = {
-    ModelErrorCode.AUTHENTICATION: "the key was not accepted: check what key_env or key_file refers to, and that the key may use this model",
+    ModelErrorCode.AUTHENTICATION: "no key was sent, or it was not accepted: check what key_env or key_file refers to, and that the key may use this model",
     ModelErrorCode.NOT_FOUND: "check model and base_url; for a model on this machine run: ordain local show",
     ModelErrorCode.RATE_LIMITED: "the provider asks to slow down: try again later, or ask it for a higher limit",
     ModelErrorCode.QUOTA_EXCEEDED: "the account is out of credit: see the provider's billing page",

@@ -10,6 +10,7 @@ import os
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
-from ordain.contracts.hosted import LOOPBACK
+from ordain.contracts.hosted import LOOPBACK, one_spelling
 
 USUAL: Mapping[str, tuple[str, int]] = {
     "ollama": ("Ollama", 11434),
@@ -39,15 +40,27 @@ NO_TALKERS = ("embed", "bge-", "rerank", "whisper", "clip-")
 """In names of models that hold no conversation."""
 
 
+class Presence(StrEnum):
+    """What came of asking an endpoint for its models."""
+
+    MODELS = "models"
+    WANTS_KEY = "wants_key"
+    FOREIGN = "foreign"
+    """It answers, and not with a list of models: something else listens there."""
+    SILENT = "silent"
+    """It listens, and did not answer in time."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A server that answered: ``use`` its name in ``USUAL``, ``models`` as it lists them, ``context_tokens`` by model where it says so."""
+    """A server that is there: ``use`` its name in ``USUAL``, ``models`` as it lists them, ``context_tokens`` by model where it says so."""
 
     use: str
     title: str
     base_url: str
     models: tuple[str, ...]
     context_tokens: Mapping[str, int]
+    heard: Presence = Presence.MODELS
 
     @property
     def talkers(self) -> tuple[str, ...]:
@@ -78,31 +91,47 @@ def _ollama(host: str) -> str | None:
 
 
 async def on_this_machine(places: Mapping[str, str]) -> list[Endpoint]:
-    """The servers of these places that answer within ``PROBE_S``, in their order. Never raises for what it meets."""
+    """The servers that listen at these places, in their order, each asked for ``PROBE_S`` at most. Never raises for what it meets."""
     found = await asyncio.gather(*(listed(use, url, limit_s=PROBE_S) for use, url in places.items()))
     return [endpoint for endpoint in found if endpoint is not None]
 
 
 async def listed(use: str, base_url: str, key: str = "", limit_s: float = NAMED_S) -> Endpoint | None:
-    """What an endpoint says its models are; None where it does not answer in time, or with something else."""
+    """What an endpoint says its models are, or what it said instead; None where nothing listens."""
+    base_url = one_spelling(base_url)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     tls = True if base_url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without TLS no authority needs loading
+    body = b""
     try:
         async with (
             asyncio.timeout(limit_s),
             httpx2.AsyncClient(verify=tls, trust_env=not _is_loopback(base_url), follow_redirects=False, timeout=limit_s) as http,
-            http.stream("GET", f"{base_url.rstrip('/')}/models", headers=headers) as response,
+            http.stream("GET", f"{base_url}/models", headers=headers) as response,
         ):
+            if response.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+                ours = f'realm="{OURS}"' in response.headers.get("www-authenticate", "")
+                return _other(use, base_url, Presence.FOREIGN if ours else Presence.WANTS_KEY)
             if response.status_code != HTTPStatus.OK:
-                return None
-            body = b""
+                return _other(use, base_url, Presence.FOREIGN)
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > ANSWER_BYTES:
-                    return None
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError):
+                    return _other(use, base_url, Presence.FOREIGN)
+    except (TimeoutError, httpx2.TimeoutException):
+        return _other(use, base_url, Presence.SILENT)
+    except httpx2.RemoteProtocolError:
+        return _other(use, base_url, Presence.FOREIGN)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
         return None
-    return _endpoint(use, base_url, body)
+    return _endpoint(use, base_url, body) or _other(use, base_url, Presence.FOREIGN)
+
+
+def _other(use: str, base_url: str, heard: Presence) -> Endpoint:
+    return Endpoint(use=use, title=_title(use), base_url=base_url, models=(), context_tokens={}, heard=heard)
+
+
+def _title(use: str) -> str:
+    return USUAL.get(use, ("an endpoint", 0))[0]
 
 
 def _is_loopback(url: str) -> bool:
@@ -126,7 +155,7 @@ def _endpoint(use: str, base_url: str, body: bytes) -> Endpoint | None:
         return None
     windows = {row["id"]: row["max_model_len"] for row in named if _is_window(row.get("max_model_len"))}
     models: Sequence[str] = tuple(dict.fromkeys(row["id"] for row in named))
-    return Endpoint(use=use, title=USUAL.get(use, ("an endpoint", 0))[0], base_url=base_url, models=tuple(models), context_tokens=windows)
+    return Endpoint(use=use, title=_title(use), base_url=base_url, models=tuple(models), context_tokens=windows)
 
 
 def _is_window(value: Any) -> bool:

@@ -13,6 +13,7 @@ from sys import byteorder
 from typing import Any
 from urllib.parse import urlsplit
 
+from ordain.contracts.hosted import one_spelling
 from ordain.errors import ConfigurationError, Transient
 from ordain.models.exchange import checked_key, checked_url
 
@@ -36,9 +37,8 @@ class EndpointEmbedder:
         """
         if find_spec("numpy") is None:
             raise ConfigurationError("recall by meaning needs an extra: pip install 'ordain[recall]'", code="extra_missing")
-        base = base_url.strip().rstrip("/").removesuffix("/embeddings")
-        path = checked_url(base).path
-        self._url = f"{base}/embeddings" if path else f"{base}/v1/embeddings"
+        checked_url(base_url.strip())
+        self._url = f"{one_spelling(base_url.strip().rstrip('/').removesuffix('/embeddings'))}/embeddings"
         self._model, self._batch, self._timeout_s = model, batch, timeout_s
         key = checked_key(api_key)
         self._headers = {"authorization": f"Bearer {key}"} if key else {}

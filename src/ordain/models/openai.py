@@ -7,6 +7,7 @@ from typing import Literal
 import httpcore2
 import msgspec
 
+from ordain.contracts.hosted import OPENAI_URL, one_spelling
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models import chat_completions, responses
 from ordain.models.event_stream import CompletionStream, EventStream, looks_like_events
@@ -28,7 +29,7 @@ from ordain.ports.model import Charge, Heard, Leave, ModelError, ModelReply, Mod
 from ordain.rules.thought_tags import begins_within_thought
 from ordain.runtime.time_limit import TimeLimit
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
+DEFAULT_BASE_URL = OPENAI_URL
 Api = Literal["chat", "responses"]
 _PATHS: dict[Api, str] = {"chat": "/chat/completions", "responses": "/responses"}
 
@@ -39,12 +40,8 @@ def api_url(base_url: str, api: Api) -> str:
     Raises:
         ConfigurationError: not a plain http or https address.
     """
-    base = base_url.strip().rstrip("/")
-    path = checked_url(base).path
-    for end in _PATHS.values():
-        if path.endswith(end):
-            base, path = base.removesuffix(end), path.removesuffix(end) or "/"
-    return f"{base}{_PATHS[api]}" if path else f"{base}/v1{_PATHS[api]}"
+    checked_url(base_url.strip())
+    return f"{one_spelling(base_url)}{_PATHS[api]}"
 
 
 class OpenAIModel:
@@ -90,6 +87,8 @@ class OpenAIModel:
             refused = read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request))
             if refused.code is ModelErrorCode.REJECTED:
                 refused = self._faulted(refused, answer, request, streamed=stream is not None)
+            if refused.code is ModelErrorCode.AUTHENTICATION and not self._key:
+                refused = msgspec.structs.replace(refused, message=f"no key was sent: {refused.message}"[:MESSAGE_CHARS])
             return self._clean(refused, f"status {answer.status}")
         if stream is not None and stream.began:
             return self._streamed(stream, request)

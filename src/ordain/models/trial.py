@@ -16,6 +16,8 @@ from ordain.ports.model import ModelError, ModelPort
 
 NO_MODELS = frozenset({"offline", "scripted"})
 """Providers that answer by rules or from a file."""
+SCHEMA_IGNORED = "schema_ignored"
+"""It answers, in words of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,4 +69,4 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Stru
             **known, message="answers, but did not keep to the schema that it was told", advice="expect failed steps; see ordain doctor"
         )
     advice = 'the endpoint does not enforce schemas that way, and runs step down by themselves: ordain doctor says which structured = "..." it does'
-    return Verdict(**known, code="schema_ignored", message=f"answers, but its answer was not held to the schema ({held})", advice=advice)
+    return Verdict(**known, code=SCHEMA_IGNORED, message=f"answers, but its answer was not held to the schema ({held})", advice=advice)

@@ -125,12 +125,14 @@ def test_a_server_without_a_model_says_how_to_get_one(ollama: ModelEndpoint) -> 
 
 
 def test_what_is_set_up_stays(told: Told, ollama: ModelEndpoint) -> None:
-    """A second `init` refuses; `--replace` puts its choice behind every lane and leaves the other profile where it stands."""
+    """A second `init` refuses; `--replace` puts its choice in place of the one before, and leaves a profile of one's own where it stands."""
     assert told.run("--yes", "--no-test") == 0
+    own = ("models", "add", "mine", "--provider", "openai", "--model", "m", "--base-url", ollama.url, "--no-test")
+    assert main([*own, "--data-dir", str(told.home)]) == 0
     assert told.refused("--use", "offline") == "already_set_up"
     assert told.run("--use", "offline", "--replace") == 0, told.err
     assert first_profiles(told.home) == {lane: ["offline"] for lane in ("local", "worker", "brain")}
-    assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"ollama", "offline"}
+    assert set(tomllib.loads((told.home / "ordain.toml").read_text())["models"]) == {"mine", "offline"}
 
 
 def test_a_profile_whose_key_is_gone_can_be_taken_away(told: Told, ollama: ModelEndpoint) -> None:
@@ -140,6 +142,88 @@ def test_a_profile_whose_key_is_gone_can_be_taken_away(told: Told, ollama: Model
     assert main(["chat", "Hello", "--data-dir", str(told.home)]) == 2
     assert main(["models", "remove", "one", "--data-dir", str(told.home)]) == 0
     assert told.run("--use", "ollama", "--no-test") == 0, told.err
+
+
+KEYLESS = '[models.one]\nprovider = "openai"\nmodel = "m"\nkey_file = "keys/one"\n'
+HALF: dict[str, tuple[dict[str, str], set[str]]] = {
+    "a key file is missing, a lane names its profile": (
+        {"ordain.toml": KEYLESS, "policy.toml": 'version = 1\n[lanes.profiles]\nlocal = ["one"]\nworker = ["one"]\nbrain = ["one"]\n'},
+        set(),
+    ),
+    "a key file is empty": ({"ordain.toml": KEYLESS, "keys/one": " \n"}, set()),
+    "no toml": ({"ordain.toml": "[models"}, {"ordain.toml.old-1"}),
+    "an unknown key": ({"ordain.toml": "[nope]\n"}, {"ordain.toml.old-1"}),
+    "an empty policy": ({"policy.toml": ""}, {"policy.toml.old-1"}),
+    "a broken policy": ({"policy.toml": "version = 1\n[lanes"}, {"policy.toml.old-1"}),
+    "a named policy that is not there": ({"ordain.toml": 'policy = "mine.toml"\n'}, set()),
+    "a named policy that is broken": ({"ordain.toml": 'policy = "mine.toml"\n', "mine.toml": "x"}, {"mine.toml.old-1"}),
+    "a lane names no profile": ({"policy.toml": 'version = 1\n[lanes.profiles]\nlocal = ["gone"]\n'}, set()),
+    "both are broken, and were before": (
+        {"ordain.toml": "x", "ordain.toml.old-1": "w", "policy.toml": "y"},
+        {"ordain.toml.old-1", "ordain.toml.old-2", "policy.toml.old-1"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", HALF)
+def test_every_half_set_up_folder_is_got_out_of(told: Told, ollama: ModelEndpoint, what: str) -> None:
+    """`--replace` sets aside what cannot be used, throws nothing away, says so, and ends in a folder that loads with what was chosen."""
+    files, aside = HALF[what]
+    for name, text in files.items():
+        (told.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (told.home / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError):
+        load_settings({}, told.home)
+    assert told.run("--use", "ollama", "--no-test", "--replace") == 0, told.err
+    assert set(map(tuple, first_profiles(told.home).values())) == {("ollama",)}
+    assert {path.name for path in told.home.glob("*.old-*")} == aside
+    assert "a lane" in what or "ordain: " in told.err
+    if "ordain.toml" in files and "ordain.toml.old-1" in aside:
+        kept = max(aside & {"ordain.toml.old-1", "ordain.toml.old-2"})
+        assert (told.home / kept).read_text() == files["ordain.toml"]
+
+
+def test_a_failed_replacement_puts_all_back(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was set aside has its old name again where the settings could not be loaded in the end."""
+    told.home.mkdir()
+    (told.home / "ordain.toml").write_text("[models", encoding="utf-8")
+    (told.home / "policy.toml").write_text("", encoding="utf-8")
+    monkeypatch.setenv("LLM_ROUTE_BRAIN", "nobody")
+    assert told.refused("--use", "ollama", "--no-test", "--replace") == "unknown_profile"
+    assert not list(told.home.glob("*.old-*"))
+
+
+def test_what_half_a_folder_lacks_is_said_with_what_works(told: Told, ollama: ModelEndpoint, tmp_path: Path) -> None:
+    """A missing or empty key file and a policy without its version name what to do, and a key file that is not there is told before all."""
+    told.home.mkdir()
+    assert told.refused("--use", "openai", "--model", "m", "--key-file", "/nonexist") == "key_missing"
+    assert "remove" not in told.err
+    assert not (told.home / "ordain.toml").exists()
+    (told.home / "policy.toml").write_text("", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"version: begin it with `version = 1`, or remove the file"):
+        load_settings({}, told.home)
+    (told.home / "policy.toml").unlink()
+    (told.home / "ordain.toml").write_text(KEYLESS, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"cannot read .*keys/one.*ordain init --replace"):
+        load_settings({}, told.home)
+    (told.home / "keys").mkdir()
+    (told.home / "keys" / "one").write_text("\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"is empty.*ordain init --replace") as caught:
+        load_settings({}, told.home)
+    assert caught.value.code == "key_missing"
+
+
+def test_a_folder_that_can_be_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in its place, on the way to it, or in the way of what is written: the path and what to do, of every command alike."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "home" / ".settings.lock").mkdir(parents=True)
+    for home, command in (("file", "init"), ("file", "chat"), ("file", "models"), ("file/below", "init"), ("home", "init")):
+        words = {"init": ("init", "--use", "offline"), "chat": ("chat", "Hello"), "models": ("models", "list")}[command]
+        assert main([*words, "--data-dir", str(tmp_path / home)]) != 0
+        said = capsys.readouterr().err
+        assert str(tmp_path / home) in said
+        assert "name another" in said
+        assert said.count("\n") == 1
 
 
 def test_no_model_is_not_set_up(told: Told, ollama: ModelEndpoint) -> None:
@@ -168,7 +252,33 @@ def test_a_model_that_does_not_answer_is_told(told: Told, ollama: ModelEndpoint)
     assert told.run("--use", "endpoint", "--base-url", "http://127.0.0.1:1/v1", "--model", "m") == 1
     assert "✗ endpoint (openai: m): connection" in told.out
     assert "→ is it running?" in told.out
+    assert "or choose anew: ordain init --replace" in told.out
     assert (told.home / "ordain.toml").exists()
+
+
+@pytest.mark.parametrize("refuses", ["", "response_format"])
+def test_a_model_that_talks_is_enough(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch, refuses: str) -> None:
+    """One that ignores schemas, or refuses them, is said to, and its conversation begins all the same."""
+    ollama.refuses, ollama.answers = refuses, ["Good day.", "Hello from the model."]
+    reading, writing = os.pipe()
+    os.write(writing, b"Hello\n")
+    os.close(writing)
+    with os.fdopen(reading) as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        assert told.run("--use", "ollama", "--chat") == 0, told.out
+    assert "✓ ollama (openai: fake-1): talks, and keeps to no schema" in told.out
+    assert "agents and plans will often fail" in told.out
+    assert "> Hello from the model." in told.out
+
+
+def test_a_refusal_without_a_key_says_that_none_was_sent(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that lists its models and answers nobody without a key; with one that it does not know nothing of the kind is said."""
+    ollama.locked = True
+    assert told.run("--use", "ollama") == 1
+    assert "authentication: no key was sent: status 401" in told.out
+    monkeypatch.setenv("OWN_KEY", "wrong-key")
+    assert told.run("--use", "ollama", "--key-env", "OWN_KEY", "--replace") == 1
+    assert "authentication: status 401" in told.out
 
 
 def test_what_is_chosen_wins_over_the_environment(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +307,68 @@ def test_on_a_terminal_it_asks(tmp_path: Path, ollama: ModelEndpoint) -> None:
         terminal.close()
 
 
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
+def test_an_address_means_the_same_however_it_is_written(told: Told, ollama: ModelEndpoint, end: str) -> None:
+    """With and without /v1 and slashes, as chat takes it too; the first model is found by it."""
+    said = told.json("--use", "endpoint", "--base-url", ollama.url.removesuffix("/v1") + end, "--no-test")
+    assert (said["profile"]["model"], said["profile"]["base_url"]) == ("qwen3:8b", ollama.url)
+
+
+def test_a_server_that_wants_a_key_is_said_to_run(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--yes` does not take it; `--use` says how to give the key, whether it was taken, and works with the right one, by variable or file."""
+    ollama.wanted_key = KEY
+    assert told.json("--yes", "--no-test")["want_key"] == ["ollama"]
+    for words in ((), ("--model", "qwen3:8b")):
+        assert told.refused("--use", "ollama", *words) == "key_missing"
+        assert "runs and wants a key: --key-env" in told.err
+    monkeypatch.setenv("OWN_KEY", "wrong-key")
+    assert told.refused("--use", "ollama", "--key-env", "OWN_KEY") == "key_refused"
+    monkeypatch.setenv("OWN_KEY", KEY)
+    assert told.json("--use", "ollama", "--key-env", "OWN_KEY", "--no-test")["profile"]["model"] == "qwen3:8b"
+    (told.home / "own").write_text(KEY)
+    (told.home / "own").chmod(0o600)
+    assert told.json("--use", "ollama", "--key-file", "own", "--no-test", "--replace")["profile"]["model"] == "qwen3:8b"
+
+
+def test_what_is_no_model_server_is_not_called_stopped(told: Told, ollama: ModelEndpoint) -> None:
+    """Something answers there, and with no list: the address is to be checked; a named model is taken all the same."""
+    ollama.models = []
+    assert told.refused("--use", "ollama") == "no_endpoint"
+    assert "lists no models" in told.err
+    assert "start it" not in told.err
+    assert told.run("--use", "ollama", "--model", "m", "--no-test") == 0, told.err
+
+
+def test_what_wants_a_key_is_in_the_menu(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """Its key is asked for, and its models with it; an address that is none is asked for again, before a key is."""
+    ollama.wanted_key = KEY
+    ollama.answers = [WORD]
+    terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        for question, answer in (("number or name", "ollama"), ("key of ollama", KEY), ("model [qwen3:8b]", ""), ("talk to", "no")):
+            terminal.until(question)
+            terminal.type(answer)
+        assert terminal.end() == 0, terminal.screen.text
+        assert "wants a key" in terminal.screen.text
+    finally:
+        terminal.close()
+    assert (tmp_path / "home" / "keys" / "ollama").read_text() == f"{KEY}\n"
+
+
+def test_an_address_is_judged_before_its_key_is_asked_for(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """What is no address is asked for again; nothing is asked of a key before."""
+    terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        for question, answer in (("number or name", "endpoint"), ("base URL", "ftp://x"), ("must be http", ollama.url)):
+            terminal.until(question)
+            if question.startswith("must"):
+                assert "key of" not in terminal.screen.text
+            terminal.type(answer)
+        terminal.until("key of endpoint")
+    finally:
+        terminal.close()
+
+
 def test_a_typed_key_stands_in_a_file_alone(tmp_path: Path, ollama: ModelEndpoint) -> None:
     """It is not shown; the file is its owner's only, and the profile refers to it; the endpoint is sent it."""
     home = tmp_path / "home"
@@ -220,5 +392,6 @@ def test_a_typed_key_stands_in_a_file_alone(tmp_path: Path, ollama: ModelEndpoin
     file = home / "keys" / "endpoint"
     assert file.read_text() == f"{KEY}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(home.stat().st_mode) == stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert KEY not in (home / "ordain.toml").read_text()
     assert ollama.keys == [f"Bearer {KEY}"]

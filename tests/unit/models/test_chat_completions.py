@@ -46,6 +46,7 @@ def request(schema: dict[str, Any], user: str = "u", name: str = "step") -> Mode
         (" http://[::1]:8080/v1/ ", "http://[::1]:8080/v1/chat/completions"),
         ("https://api.example.org/openai/v1", "https://api.example.org/openai/v1/chat/completions"),
         ("https://api.example.org/v1/chat/completions/", "https://api.example.org/v1/chat/completions"),
+        ("https://api.example.org/chat/completions", "https://api.example.org/chat/completions"),
     ],
 )
 def test_base_urls_are_completed(base: str, url: str) -> None:

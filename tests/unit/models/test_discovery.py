@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from ordain.contracts.hosted import LOOPBACK
-from ordain.models.discovery import ANSWER_BYTES, Endpoint, listed, on_this_machine, usual_places
+from ordain.models.discovery import ANSWER_BYTES, Endpoint, Presence, listed, on_this_machine, usual_places
 
 
 class Server(ThreadingHTTPServer):
     """Answers every GET with the same bytes, and keeps what it was sent."""
 
     daemon_threads = True
-    status, body, rest_s = 200, b"", 0.0
+    status, body, rest_s, realm = 200, b"", 0.0, ""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
@@ -32,6 +32,8 @@ class Server(ThreadingHTTPServer):
                 server.asked.append((self.path, self.headers.get("authorization")))
                 time.sleep(server.rest_s)
                 self.send_response(server.status)
+                if server.realm:
+                    self.send_header("www-authenticate", server.realm)
                 self.send_header("location", "http://127.0.0.1:1/")
                 self.send_header("content-length", str(len(server.body)))
                 self.end_headers()
@@ -99,6 +101,7 @@ def test_a_server_without_a_model_is_one(server: Server) -> None:
 @pytest.mark.parametrize(
     ("status", "body"),
     [
+        (404, b"{}"),
         (200, b"<html>Tomcat</html>"),
         (200, b'{"models": []}'),
         (200, b'["a"]'),
@@ -109,19 +112,40 @@ def test_a_server_without_a_model_is_one(server: Server) -> None:
         (200, b"[" * 100_000),
         (200, b'{"data": [{"id": "' + b"a" * ANSWER_BYTES + b'"}]}'),
         (302, b'{"data": [{"id": "a"}]}'),
-        (401, b'{"data": [{"id": "a"}]}'),
     ],
 )
 def test_what_is_no_list_of_models_is_no_endpoint(server: Server, status: int, body: bytes) -> None:
-    """A page, another shape, a name with controls, an Ordain, an answer without end, a redirect, a refusal."""
+    """A page, another shape, a name with controls, an Ordain, an answer without end, a redirect: something listens, and has no model for us."""
     server.status, server.body = status, body
-    assert look(server) is None
+    found = look(server)
+    assert found is not None
+    assert (found.heard, found.models) == (Presence.FOREIGN, ())
+
+
+@pytest.mark.parametrize(("realm", "heard"), [("", Presence.WANTS_KEY), ('Bearer realm="ordain"', Presence.FOREIGN)])
+def test_a_server_that_wants_a_key_is_there(server: Server, realm: str, heard: Presence) -> None:
+    """It runs, and refuses whoever has no key; an Ordain that wants a token is no model server to itself."""
+    server.status, server.body, server.realm = 401, b'{"data": [{"id": "a"}]}', realm
+    found = look(server)
+    assert found is not None
+    assert (found.heard, found.models) == (heard, ())
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
+def test_an_address_is_asked_however_it_is_written(server: Server, end: str) -> None:
+    """As a profile's is: a host alone means /v1, slashes at its end mean nothing."""
+    server.body = b'{"data": [{"id": "m"}]}'
+    found = asyncio.run(listed("endpoint", server.url.removesuffix("/v1") + end))
+    assert found is not None
+    assert (found.base_url, server.asked) == (server.url, [("/v1/models", None)])
 
 
 def test_who_does_not_answer_in_time_is_no_endpoint(server: Server) -> None:
-    """A server that keeps silent, and a port where nobody listens."""
+    """A server that keeps silent is there and has no models; at a port where nobody listens nothing is."""
     server.body, server.rest_s = b'{"data": [{"id": "a"}]}', 3.0
-    assert look(server, limit_s=0.2) is None
+    found = look(server, limit_s=0.2)
+    assert found is not None
+    assert (found.heard, found.models) == (Presence.SILENT, ())
     assert asyncio.run(listed("ollama", "http://127.0.0.1:1/v1")) is None
     assert asyncio.run(listed("ollama", "http://[::1/v1")) is None
 

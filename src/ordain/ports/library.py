@@ -156,11 +156,12 @@ class Fragment(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What was found, best first; how, and what whoever reads it should know of that ("": nothing)."""
+    """What was found, best first; how, and what whoever reads it should know of that ("": nothing). ``of``: passages that the attached items have in all."""
 
     method: Method
     fragments: tuple[Fragment, ...]
     notice: str = ""
+    of: int = 0
 
 
 class Theme(Struct, frozen=True, kw_only=True):

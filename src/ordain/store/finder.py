@@ -13,6 +13,7 @@ from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySea
 from ordain.store.library_reads import (
     ALL,
     Words,
+    count_attached,
     count_passages,
     document_number,
     find_by_words,
@@ -61,10 +62,10 @@ class Finder:
 
     def _attached(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
         """What came with a message: all of it where that is little, else what each begins with and the nearest of the rest."""
-        parts = read_beginnings(self._db, search)
+        parts, of = read_beginnings(self._db, search), count_attached(self._db, search)
         method = Method.TEXT if embedder is None else Method.DENSE
         if sum(map(len, parts)) <= search.limit:
-            return Found(method=method, fragments=read_fragments(self._db, search, [hit for part in parts for hit in part]))
+            return Found(method=method, fragments=read_fragments(self._db, search, [hit for part in parts for hit in part]), of=of)
         first = max(1, search.limit // (4 * len(parts)))
         begin = read_fragments(self._db, search, [hit for part in parts for hit in part[:first]])
         seen = {(one.id, one.page, one.start) for one in begin}
@@ -76,7 +77,7 @@ class Finder:
             notices += filter(None, [found.notice])
         near.sort(key=lambda one: -one.score)
         told = "; ".join(dict.fromkeys(["the beginning of what is attached, and what of it is nearest to the question", *notices]))
-        return Found(method=method, fragments=(*begin, *near)[: search.limit], notice=told)
+        return Found(method=method, fragments=(*begin, *near)[: search.limit], notice=told, of=of)
 
     def _found(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
         asked = read_question(search.query)

@@ -44,6 +44,7 @@ _BEGINNING = (
     "SELECT p.no, i.no FROM items i JOIN passages p ON p.item = i.no WHERE i.workspace = ? AND i.id = ? AND i.state = 'kept' AND {}"
     " ORDER BY p.seq LIMIT ?"
 )
+_ATTACHED = "SELECT coalesce(sum(i.passages), 0) FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.id IN ({}) AND {}"
 _WORDS = (
     "SELECT p.no, p.item, found.score, p.heading || char(10) || p.text"
     " FROM (SELECT rowid AS no, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ? ORDER BY rowid DESC LIMIT ?) found"
@@ -155,6 +156,12 @@ def read_beginnings(db: sqlite3.Connection, search: LibrarySearch) -> list[list[
         [(1.0, passage, item) for passage, item in db.execute(statement, (search.workspace, name, *_whom(db, search), search.limit + 1))]
         for name in search.attached
     ]
+
+
+def count_attached(db: sqlite3.Connection, search: LibrarySearch) -> int:
+    """How many passages the attached items have that whoever asks may be given."""
+    statement = _ATTACHED.format(_marks(search.attached), _GIVEN)
+    return int(db.execute(statement, (search.workspace, *search.attached, *_whom(db, search))).fetchone()[0])
 
 
 def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:

@@ -208,6 +208,34 @@ async def test_a_long_file_goes_along_in_part() -> None:
         assert "passages of 1 document given to the model" in header(answer)
 
 
+BOOK = "".join(f"# Chapter {number}\n\n" + f"In chapter {number} it rains. " * 30 + "\n\n" for number in range(60))
+
+
+async def test_what_is_left_out_of_a_file_is_told() -> None:
+    """The header counts the passages that the files have, not those that were looked up; the prompt says how many are missing, and each passage's heading."""
+    async with House() as house:
+        answer = await ask(house, with_files("sum this up", Attachment.of("book.md", BOOK.encode()), Attachment.of("lease.md", LEASE)))
+        (of,) = house.query("SELECT sum(passages) FROM items")[0]
+        left_out, *given = shown(house)
+        assert f"attached: {len(given)} of {of} passages of 2 documents given to the model" in header(answer)
+        assert 1 < len(given) < 60 <= of
+        assert left_out["text"].startswith(f"Of what is attached {len(given)} of {of} passages stand here; {of - len(given)} are left out")
+        assert (left_out["kind"], left_out["trust"]) == ("attachment", "system")
+        assert {one["heading"] for one in given} >= {"Chapter 0", "Lease"}
+        services = house.ordain.runtime.services
+        stored = await load_run(services.store, answer.run_id or "")
+        assert stored is not None
+        assert replayed(services, stored).verdict == "equal"
+
+
+@pytest.mark.parametrize("more", [{"mode": "agent"}, {"supervised": True}])
+async def test_agents_are_told_what_is_left_out(more: dict[str, Any]) -> None:
+    """As whoever answers without a plan."""
+    async with House() as house:
+        await ask(house, with_files("sum this up", Attachment.of("book.md", BOOK.encode()), **more))
+        assert any("are left out, and what they say is not known here" in one.user for one in house.puppet.requests)
+
+
 @pytest.mark.parametrize("more", [{"mode": "agent"}, {"supervised": True}])
 async def test_agents_are_given_it_too(more: dict[str, Any]) -> None:
     """The planner of an agent turn is told the text of what came with the message."""

@@ -120,8 +120,8 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
 
     ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody else wrote as their own is a member's to them.
-    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared, and of what came with a message only what
-    came in ``session``. ``attached``: of these items alone, and what they begin with whatever is asked.
+    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared. ``session``: of what came with a message only
+    what came in that one ("": none; None: whatever came). ``attached``: of these items alone, and what they begin with whatever is asked.
     """
 
     workspace: str
@@ -132,7 +132,7 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     document: str = ""
     user: str = ""
     run: str = ""
-    session: str = ""
+    session: str | None = None
     personal: bool = False
     attached: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ordain.errors import Transient
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySearch, Method
@@ -14,6 +14,7 @@ from ordain.store.library_reads import (
     ALL,
     Words,
     count_attached,
+    count_lacking,
     count_passages,
     document_number,
     find_by_words,
@@ -43,6 +44,14 @@ NOTHING_EMBEDDED = "found by words: nothing here has a vector of this embedder y
 
 Hits = list[tuple[float, int, int]]
 """(score, passage, item), best first."""
+
+
+class _Near(Struct, frozen=True, kw_only=True):
+    """What is nearest, of how many passages that whoever asks may be given, and how many of these have no vector."""
+
+    hits: Hits
+    compared: int
+    lacking: int
 
 
 class Finder:
@@ -90,15 +99,14 @@ class Finder:
         if embedder is None:
             return self._by_words(search, asked, [*notices, self._absent])
         try:
-            hits, embedded = self._near(search, embedder)
+            near = self._near(search, embedder)
         except Transient:
             return self._by_words(search, asked, [*notices, UNREACHED])
-        lacking = count_passages(self._db, search.workspace) - embedded
-        if lacking > 0 and not embedded:
+        if near.lacking and not near.compared:
             return self._by_words(search, asked, [*notices, NOTHING_EMBEDDED])
-        if lacking > 0:
-            notices.append(f"{lacking} passages have no vector yet and were not compared (ordain memory reindex)")
-        return self._told(search, Method.DENSE, hits, notices)
+        if near.lacking:
+            notices.append(f"{near.lacking} passages have no vector yet and were not compared (ordain memory reindex)")
+        return self._told(search, Method.DENSE, near.hits, notices)
 
     def _by_words(self, search: LibrarySearch, asked: TextQuery, notices: Sequence[str]) -> Found:
         counts = count_words(self._db, search.workspace, asked.words, WEIGHED + 1)
@@ -117,7 +125,7 @@ class Finder:
         wanted = Words(expression=expression, literals=literals, since=self._since(search), limit=search.limit * CANDIDATES, most=most)
         return find_by_words(self._db, search, wanted)
 
-    def _near(self, search: LibrarySearch, embedder: Embedder) -> tuple[Hits, int]:
+    def _near(self, search: LibrarySearch, embedder: Embedder) -> _Near:
         from ordain.store.vector_index import VectorFilter, VectorIndex  # lazy: numpy, of the extra recall, which an embedder brings
 
         if self._index is None or self._index.embedder != embedder.name:
@@ -128,11 +136,14 @@ class Finder:
             kinds=search.kinds,
             since=self._since(search),
             item=document_number(self._db, search),
-            not_of=[*unkept(self._db), *withheld(self._db, search)],
+            unkept=unkept(self._db),
+            withheld=withheld(self._db, search),
         )
         (vector,) = embedder.embed([search.query])
-        hits, count = index.nearest(vector, wanted, search.limit * CANDIDATES)
-        return [hit for hit in hits if hit[0] >= SCORE_MIN], count
+        found = index.nearest(vector, wanted, search.limit * CANDIDATES)
+        whole = count_passages(self._db, search.workspace) <= found.stored
+        lacking = 0 if whole else count_lacking(self._db, search, embedder.name, wanted.since)
+        return _Near(hits=[hit for hit in found.hits if hit[0] >= SCORE_MIN], compared=found.count, lacking=lacking)
 
     def _told(self, search: LibrarySearch, method: Method, hits: Hits, notices: Sequence[str]) -> Found:
         """The best passages, of a note or an entry only the best one."""

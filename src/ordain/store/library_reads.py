@@ -31,11 +31,11 @@ _FRAGMENT = (
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
 _GIVEN = (
-    "(? IS NULL OR (i.kind = 'document' AND i.session IN ('', ?)) OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND (i.session = ''"
-    f" OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
+    "iif(i.kind = 'document', ? IS NULL OR i.session IN ('', ?), ? IS NULL OR (i.author = ? AND i.author <> '' AND i.trust = 'own')"
+    f" OR (i.author = '' AND (i.session = '' OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
 )
-"""Whether a user may be given an item; the user, NULL for everybody, the session that is asked in, and twice the user again: a document that came with no
-message, or with one of that session, what they said themselves, what nobody's name stands at, an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
+"""Whether an item may be given; twice the session that is asked in, NULL for all of them, and three times the user, NULL for everybody: a document that came with no
+message, or with one of that session; what they said themselves, what nobody's name stands at, an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
 whose sender nobody knows."""
 _THEMES = "SELECT i.created_at, i.theme FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.theme <> '' AND {} ORDER BY i.no DESC LIMIT ?"
 _WITHHELD = "SELECT i.no FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND NOT {}"
@@ -51,6 +51,10 @@ _WORDS = (
     " JOIN passages p ON p.no = found.no JOIN items i ON i.no = p.item"
     " WHERE i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?)"
     " AND {given} ORDER BY found.score DESC, p.no LIMIT ?"
+)
+_LACKING = (
+    "SELECT count(*) FROM items i JOIN passages p ON p.item = i.no LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ?"
+    " WHERE v.no IS NULL AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?) AND {given}"
 )
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
@@ -100,7 +104,7 @@ def _item(row: tuple[Any, ...]) -> Item:
 def read_themes(db: sqlite3.Connection, workspace: str, limit: int, run: str | None) -> list[Theme]:
     """See ``Library.themes``."""
     user = None if run is None else sender(db, workspace, run)
-    whom = (user, "", user, user)  # a document has no theme
+    whom = (None, None, user, user, user)  # a document has no theme
     rows = db.execute(
         _THEMES.format(_GIVEN),
         (workspace, *whom, limit),
@@ -166,7 +170,7 @@ def count_attached(db: sqlite3.Connection, search: LibrarySearch) -> int:
 
 def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
     """Items that whoever asks is not given; none where everybody is given everything."""
-    if not search.personal:
+    if not search.personal and search.session is None:
         return []
     rows = db.execute(
         _WITHHELD.format(_GIVEN),
@@ -177,7 +181,7 @@ def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
 
 def _whom(db: sqlite3.Connection, search: LibrarySearch) -> tuple[str | None, ...]:
     user = _user(db, search) if search.personal else None
-    return (user, search.session, user, user)
+    return (search.session, search.session, user, user, user)
 
 
 def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:
@@ -215,6 +219,13 @@ def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
     return db.execute("SELECT coalesce(sum(passages), 0) FROM library WHERE ? IS NULL OR workspace = ?", (workspace, workspace)).fetchone()[
         0
     ]
+
+
+def count_lacking(db: sqlite3.Connection, search: LibrarySearch, embedder: str, since: int) -> int:
+    """How many passages that a search is about, and whoever asks may be given, have no vector of this embedder."""
+    item = document_number(db, search)
+    given = (embedder, search.workspace, since, *search.kinds, item, item, *_whom(db, search))
+    return int(db.execute(_LACKING.format(given=_GIVEN, kinds=_marks(search.kinds)), given).fetchone()[0])
 
 
 def has_older(db: sqlite3.Connection, search: LibrarySearch, since: int) -> bool:

@@ -102,6 +102,26 @@ async def test_no_other_session_reads_it_by_its_id() -> None:
                 assert bool((await library.search(one)).fragments) is finds
 
 
+@pytest.mark.parametrize("shared", [False, True])
+async def test_no_run_outside_its_session_finds_it(shared: bool) -> None:
+    """Neither verb, by its words or its id, whoever runs it and whether memory is shared; other documents are found as ever, and lists say whose it is."""
+    async with House(policy={"memory": {"shared": shared}}) as house:
+        await ask(house, with_files("sum this up", Attachment.of("lease.md", LEASE)))
+        library = house.ordain.runtime.library
+        (document,) = await library.documents("default", limit=9, before=None)
+        assert document.session == "s1"
+        await library.add_document("default", "pets.md", b'A "dog" is a pet.')
+        for query in ('what of the "dog"?', "may the tenant keep a dog?"):
+            for more in ({}, {"document": document.id}):
+                searched = (await house.ordain.execute("research.search", {"query": query, **more})).wire["output"]
+                assert {one["document"] for one in searched["passages"]} == ({"pets.md"} if not more else set())
+            for asked in ({"mode": "deep", "time_window_days": 0}, {"attached": [document.id]}):
+                recalled = (await house.ordain.execute("recall.fetch_context", {"query": query, **asked})).wire["output"]
+                assert {one["title"] for one in recalled["fragments"]} == ({"pets.md"} if "mode" in asked else set())
+        await house.say('what of the "dog"?', "s2")
+        assert {one["title"] for one in shown(house)} == {"pets.md"}
+
+
 REFUSED = {
     "lies": ([Attachment.of("a.txt", PNG)], "attachment_unlike"),
     "lies by type": ([Attachment(name="a", media_type="text/plain", data=b64encode(b"%PDF-1.4").decode())], "attachment_unlike"),

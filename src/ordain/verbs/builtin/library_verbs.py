@@ -1,7 +1,7 @@
 """``recall.fetch_context``, ``collapse.write_entry`` and ``research.search``: what is remembered, for planners.
 
 In a session only what the sender of the message may be given is found, whoever else speaks there. A run outside of any works for nobody in particular: whoever asks for it may read all of it
-at its own address (``scopes``). What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
+at its own address (``scopes``), but what came with a message is found in that message's session alone. What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
 worded it.
 """
 

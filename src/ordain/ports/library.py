@@ -122,6 +122,7 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody else wrote as their own is a member's to them.
     ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared. ``session``: of what came with a message only
     what came in that one ("": none; None: whatever came). ``attached``: of these items alone, and what they begin with whatever is asked.
+    ``within_s``: so much time is left for it, of which an embedder gets a part (0: nobody said).
     """
 
     workspace: str
@@ -135,6 +136,7 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     session: str | None = None
     personal: bool = False
     attached: tuple[str, ...] = ()
+    within_s: float = 0
 
 
 class Fragment(Struct, frozen=True, kw_only=True):

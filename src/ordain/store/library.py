@@ -24,6 +24,7 @@ from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
+from ordain.store.embedding_time import EmbedderThread, TimedEmbedder
 from ordain.store.finder import UNREACHED, Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
 from ordain.store.library_units import EVERY
@@ -62,6 +63,7 @@ class SqliteLibrary:
         self._own = store.reader()
         self._reading = ThreadPoolExecutor(1, "ordain-library")
         self._embedding = ThreadPoolExecutor(1, "ordain-embed")
+        self._questions = EmbedderThread()
         self._finder = Finder(self._own or store.reading, clock.now)
         self._adding = WeakValueDictionary[str, asyncio.Lock]()
 
@@ -136,11 +138,14 @@ class SqliteLibrary:
         return await self._run(self._reading, lambda: self._found(search))
 
     def _found(self, search: LibrarySearch) -> Found:
+        made = self._embedder_made()
+        asked = made if made is None or not search.within_s else TimedEmbedder(made, self._questions, search.within_s)
+        reached = asked is not None and _reached(asked)  # an endpoint is asked before anything is read: a transaction waits for nobody
         with self._reads():
             return self._finder.find(
                 msgspec.structs.replace(search, personal=search.personal and not self._policy.shared),
-                self._embedder(),
-                self._unreached,
+                asked if reached else None,
+                "" if made is None else UNREACHED,
             )
 
     async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
@@ -211,6 +216,7 @@ class SqliteLibrary:
         """Let what runs end, then close. Idempotent."""
         self._reading.shutdown()
         self._embedding.shutdown()
+        self._questions.close()
         if self._own is not None:
             self._own.close()
 
@@ -230,10 +236,14 @@ class SqliteLibrary:
 
     def _embedder(self) -> Embedder | None:
         """The embedder as it can be asked now; None where there is none, or its endpoint does not answer (``_unreached``)."""
+        made = self._embedder_made()
+        return None if made is None or not _reached(made) else made
+
+    def _embedder_made(self) -> Embedder | None:
+        """The embedder, whether or not it answers; None where there is none."""
         if self._made is None:
             self._made = (self._make_embedder(),)
-        made = self._made[0]
-        return None if made is None or not _reached(made) else made
+        return self._made[0]
 
     @property
     def _unreached(self) -> str:

@@ -152,6 +152,7 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             run=context.run,
             session=context.session,
             personal=bool(context.session),
+            within_s=context.left_s,
             attached=tuple(attached or ()),
         )
         found = await from_library(library().search(asked))
@@ -263,6 +264,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             run=context.run,
             session=context.session,
             personal=bool(context.session),
+            within_s=context.left_s,
         )
         found = await from_library(library().search(asked))
         researched = Researched([_passage(one) for one in found.fragments], found.method, found.notice)

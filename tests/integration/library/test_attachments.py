@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,10 @@ from ordain.ports.store import load_run
 from ordain.runtime.attachments import file_read
 from tests.integration.library.pdf import pdf
 from tests.replayed import replayed
+from tests.shapes.pictures import PNG
 from tests.shapes.talk import PRINCIPAL, House
 
 LEASE = b"# Lease\n\nThe tenant may keep a dog.\n\n## Notice\n\nEither side gives three months of notice.\n"
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
 
 def with_files(text: str, *files: Attachment, session: str = "s1", user: str = "ada", **more: Any) -> Message:
@@ -125,6 +127,7 @@ async def test_no_run_outside_its_session_finds_it(shared: bool) -> None:
 REFUSED = {
     "lies": ([Attachment.of("a.txt", PNG)], "attachment_unlike"),
     "lies by type": ([Attachment(name="a", media_type="text/plain", data=b64encode(b"%PDF-1.4").decode())], "attachment_unlike"),
+    "cut off": ([Attachment.of("a.png", PNG[:12])], "attachment_unlike"),
     "archive": ([Attachment.of("a.zip", b"PK\x03\x04....")], "attachment_unread"),
     "office": ([Attachment.of("a.docx", b"PK\x03\x04....")], "attachment_unread"),
     "program": ([Attachment.of("notes", b"\x7fELF\x02")], "attachment_unread"),
@@ -145,7 +148,11 @@ async def test_all_else_is_refused_and_the_message_with_it(what: str) -> None:
         with pytest.raises(InvalidRequest) as refused:
             await ask(house, with_files("read these", *([] if what == "many" else [Attachment.of("good.txt", b"good words")]), *files))
         assert refused.value.code == code
-        assert refused.value.message
+        if what != "many":  # each refusal says which of the files it is about
+            assert files[0].name in refused.value.message
+            errors: Any = refused.value.details["errors"]
+            assert [one["place"] for one in errors] == ["/message/attachments/1"]
+        assert not re.search(r"[A-Z]\w+(Error|Exception)\b", refused.value.message)  # nor what a parser calls it
         assert house.query(
             "SELECT (SELECT count(*) FROM transcript), (SELECT count(*) FROM items WHERE state <> 'gone'), (SELECT count(*) FROM passages)"
         ) == [(0, 0, 0)]
@@ -290,6 +297,14 @@ async def test_python_sends_files(tmp_path: Path) -> None:
         assert file_read(tmp_path / "lease.md").size_bytes == len(LEASE)
         with pytest.raises(ConfigurationError, match=r"cannot read .*gone\.md"):
             await house.ordain.chat("sum this up", attachments=[tmp_path / "gone.md"])
+
+
+def test_only_a_regular_file_goes_with_a_message(tmp_path: Path) -> None:
+    """A pipe that nobody writes to is refused at once, and so is a folder."""
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(ConfigurationError, match="is no regular file"):
+            file_read(tmp_path / name)
 
 
 async def test_what_is_only_named_is_told_as_not_read() -> None:

@@ -261,7 +261,7 @@ def read_here(format_: Format, content: bytes) -> dict[str, Any]:
         return {"error": error.code, "message": error.message}
     except MemoryError:
         return {"error": "document_too_long", "message": "reading the document takes too much memory"}
-    except Exception:
+    except Exception:  # the parsers are foreign and the document hostile: whatever they raise is that it cannot be read
         return {"error": "document_unreadable", "message": "the document is damaged: it cannot be read"}
 
 

@@ -243,5 +243,5 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """One vector for each text; of zeros where the text holds nothing the model knows."""
+        """One vector for each text; of zeros where the text holds nothing the model knows: whoever asks takes that for none."""
         ...

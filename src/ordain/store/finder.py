@@ -40,6 +40,7 @@ SCORE_MIN = 0.1
 
 NO_EMBEDDER = "found by words: this process has no embedder (pip install 'ordain[recall]')"
 UNREACHED = "found by words: the embedder's endpoint does not answer now"
+UNKNOWN_WORDS = "found by words: the embedder makes nothing of the question"
 NOTHING_EMBEDDED = "found by words: nothing here has a vector of this embedder yet (ordain memory reindex)"
 
 Hits = list[tuple[float, int, int]]
@@ -102,6 +103,8 @@ class Finder:
             near = self._near(search, embedder)
         except Transient:
             return self._by_words(search, asked, [*notices, UNREACHED])
+        if near is None:
+            return self._by_words(search, asked, [*notices, UNKNOWN_WORDS])
         if near.lacking and not near.compared:
             return self._by_words(search, asked, [*notices, NOTHING_EMBEDDED])
         if near.lacking:
@@ -125,7 +128,7 @@ class Finder:
         wanted = Words(expression=expression, literals=literals, since=self._since(search), limit=search.limit * CANDIDATES, most=most)
         return find_by_words(self._db, search, wanted)
 
-    def _near(self, search: LibrarySearch, embedder: Embedder) -> _Near:
+    def _near(self, search: LibrarySearch, embedder: Embedder) -> _Near | None:
         from ordain.store.vector_index import VectorFilter, VectorIndex  # lazy: numpy, of the extra recall, which an embedder brings
 
         if self._index is None or self._index.embedder != embedder.name:
@@ -140,6 +143,8 @@ class Finder:
             withheld=withheld(self._db, search),
         )
         (vector,) = embedder.embed([search.query])
+        if not any(vector):
+            return None
         found = index.nearest(vector, wanted, search.limit * CANDIDATES)
         whole = count_passages(self._db, search.workspace) <= found.stored
         lacking = 0 if whole else count_lacking(self._db, search, embedder.name, wanted.since)

@@ -177,18 +177,21 @@ class SqliteLibrary:
         embedder = await self._run(self._embedding, self._embedder)
         if embedder is None:
             return Reindexed(embedder="", passages=every, embedded=0, added=0)
-        added = after = 0
+        added = after = lacking = 0
         name = embedder.name
         while bare := await self._read(lambda db, after=after: read_bare(db, workspace, name, after, EMBEDDED)):
             texts = [text for _, text in bare]
             vectors = await self._run(self._embedding, lambda texts=texts: embedder.embed(texts))
             stored = await self._submit(
-                "library_vectors", vectors=[(no, vector) for (no, _), vector in zip(bare, vectors, strict=True)], **_of(embedder)
+                "library_vectors",
+                vectors=[(no, vector) for (no, _), vector in zip(bare, vectors, strict=True) if any(vector)],
+                **_of(embedder),
             )
+            lacking += len(bare) - stored.count
             added, after = added + stored.count, bare[-1][0]
             if progress is not None:
                 progress(added, every)
-        return Reindexed(embedder=embedder.name, passages=every, embedded=every, added=added)
+        return Reindexed(embedder=embedder.name, passages=every, embedded=max(0, every - lacking), added=added)
 
     async def recover(self) -> None:
         """At a start: take back additions that were cut off, and finish removals. Only by the process that holds the store."""
@@ -255,7 +258,7 @@ class SqliteLibrary:
         if embedder is None or not texts:
             return [None] * len(texts)
         try:
-            return await self._run(self._embedding, lambda: embedder.embed(texts))
+            return [_nonzero(one) for one in await self._run(self._embedding, lambda: embedder.embed(texts))]
         except Transient as error:
             LOG.warning("passages are kept without vectors for now: %s", error.message)
             return [None] * len(texts)
@@ -310,6 +313,11 @@ def _within(outcome: Outcome) -> Outcome:
 def _row(item: NewItem, identity: str, at: int) -> dict[str, Any]:
     plain = {name: value for name, value in msgspec.structs.asdict(item).items() if name not in ("by", "staged")}
     return {**plain, "id": identity, "created_at": at, "tags": msgspec.json.encode(item.tags).decode()}
+
+
+def _nonzero(vector: bytes) -> bytes | None:
+    """A vector; one of zeros points nowhere, is near to nothing, and is none."""
+    return vector if any(vector) else None
 
 
 def _of(embedder: Embedder | None) -> dict[str, Any]:

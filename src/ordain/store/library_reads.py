@@ -52,13 +52,16 @@ _WORDS = (
     " WHERE i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?)"
     " AND {given} ORDER BY found.score DESC, p.no LIMIT ?"
 )
+NO_VECTOR = "(v.no IS NULL OR v.vector = zeroblob(length(v.vector)))"
+"""That a passage has none; one of zeros, as builds before stored, points nowhere."""
 _LACKING = (
     "SELECT count(*) FROM items i JOIN passages p ON p.item = i.no LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ?"
-    " WHERE v.no IS NULL AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?) AND {given}"
+    " WHERE {bare} AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ?"
+    " AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?) AND {given}"
 )
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
-    " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE v.no IS NULL AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
+    " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE {bare} AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
     " AND i.state IN ('kept', 'staged') ORDER BY p.no LIMIT ?"
 )
 
@@ -211,7 +214,7 @@ def _fragment(row: tuple[Any, ...], score: float, user: str) -> Fragment:
 
 def read_bare(db: sqlite3.Connection, workspace: str | None, embedder: str, after: int, limit: int) -> list[tuple[int, str]]:
     """Passages after one that have no vector of this embedder, with what is embedded of them."""
-    return db.execute(_BARE, (embedder, after, workspace, workspace, limit)).fetchall()
+    return db.execute(_BARE.format(bare=NO_VECTOR), (embedder, after, workspace, workspace, limit)).fetchall()
 
 
 def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
@@ -225,7 +228,7 @@ def count_lacking(db: sqlite3.Connection, search: LibrarySearch, embedder: str, 
     """How many passages that a search is about, and whoever asks may be given, have no vector of this embedder."""
     item = document_number(db, search)
     given = (embedder, search.workspace, since, *search.kinds, item, item, *_whom(db, search))
-    return int(db.execute(_LACKING.format(given=_GIVEN, kinds=_marks(search.kinds)), given).fetchone()[0])
+    return int(db.execute(_LACKING.format(bare=NO_VECTOR, given=_GIVEN, kinds=_marks(search.kinds)), given).fetchone()[0])
 
 
 def has_older(db: sqlite3.Connection, search: LibrarySearch, since: int) -> bool:

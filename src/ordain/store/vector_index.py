@@ -190,8 +190,8 @@ class VectorIndex:
             yield self._block(batch)
 
     def _block(self, rows: list[tuple[Any, ...]]) -> _Block:
-        """Rows as arrays; one whose vector is not of this dimension is none of this embedder's."""
-        fitting = [row for row in rows if len(row[5]) == 4 * self.dimension]
+        """Rows as arrays; one whose vector is not of this dimension is none of this embedder's, and one of zeros, as builds before stored, none at all."""
+        fitting = [row for row in rows if len(row[5]) == 4 * self.dimension and any(row[5])]
         vectors: Floats = np.frombuffer(b"".join(row[5] for row in fitting), np.float32).reshape(len(fitting), self.dimension)
         facts = np.array([(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting], np.int64).reshape(len(fitting), 5).T
         return _Block(vectors, facts)

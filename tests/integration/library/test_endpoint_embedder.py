@@ -167,6 +167,40 @@ async def test_one_that_hangs_leaves_time_for_words(tmp_path: Path, endpoint: En
             held.set()
 
 
+async def test_a_vector_of_zeros_is_none(tmp_path: Path, endpoint: Endpoint) -> None:
+    """Of a passage: it has none, and the answer says so; of the question: words are looked up. What such a vector was of is embedded anew once there is one."""
+
+    def zeros(request: dict[str, Any]) -> tuple[int, bytes]:
+        rows = [
+            {"index": at, "embedding": [0.0] * DIMENSION if "zero" in text else vector(text)} for at, text in enumerate(request["input"])
+        ]
+        return 200, json.dumps({"data": rows}).encode()
+
+    endpoint.answer = zeros
+    async with Ordain(home=configured(tmp_path, endpoint)) as ordain:
+        await note(ordain, "The zero boiler needs pressure.")
+        await note(ordain, "The pump is blue.")
+        found = await search(ordain, "which colour has the pump?")
+        assert (found.method, [one.text for one in found.fragments]) == ("dense", ["The pump is blue."])
+        assert found.notice.startswith("1 passages have no vector")
+        found = await search(ordain, "what of the zero boiler?")
+        assert (found.method, [one.text for one in found.fragments]) == ("text", ["The zero boiler needs pressure."])
+        assert "makes nothing of the question" in found.notice
+        report = await ordain.runtime.library.reindex("default")
+        assert (report.passages, report.embedded, report.added) == (2, 1, 0)
+        library: Any = ordain._open_library()
+        number, name = library._own.execute(
+            "SELECT p.no, v.embedder FROM passages p, vectors v WHERE p.text LIKE '%zero%' AND v.passage <> p.no"
+        ).fetchone()
+        before = {"vectors": [(number, bytes(4 * DIMENSION))], "embedder": name, "dimension": DIMENSION}  # as builds before stored it
+        await library._submit("library_vectors", **before)
+        assert (await search(ordain, "which colour has the pump?")).notice.startswith("1 passages have no vector")
+        endpoint.answer = well
+        assert (await ordain.runtime.library.reindex("default")).added == 1
+        found = await search(ordain, "which boiler needs pressure?")
+        assert (found.method, found.fragments[0].text, found.notice) == ("dense", "The zero boiler needs pressure.", "")
+
+
 async def test_another_embedder_makes_all_vectors_anew_by_itself(tmp_path: Path, endpoint: Endpoint) -> None:
     """In slices, each kept as it is there: what one start got done the next does not do again."""
     async with Ordain(home=configured(tmp_path, endpoint, "one")) as ordain:

@@ -135,6 +135,22 @@ async def test_words_that_stand_nearly_everywhere_are_not_weighed(house: House, 
     assert [one.text for one in kind.fragments] == ["Closed: the bakery of the mill."]
 
 
+async def test_what_others_have_is_not_counted(on_disk: House) -> None:
+    """What lacks a vector is counted of what whoever asks may be given: others' notes and other sessions' files are no matter of theirs, and hinder no search by meaning."""
+    library = on_disk.again(None)
+    for author, text in (("bob", "Bob keeps bees."), ("ada", "Ada's kettle is red.")):
+        await library.add(note(text, author=author))
+    await (library := on_disk.again()).add(note("The tulips of Ada bloom in April.", author="ada"))
+    asked: dict[str, object] = {"personal": True, "session": "s1"}
+    for user, more in (("eve", {}), ("bob", {"kinds": (ItemKind.DOCUMENT,)})):
+        nothing = await library.search(question("who keeps bees", user=user, **more, **asked))
+        assert (nothing.method, nothing.fragments, nothing.notice) == (Method.DENSE, (), "")
+    some = await library.search(question("the flowers of spring", user="ada", **asked))
+    assert (some.method, some.notice[:26]) == (Method.DENSE, "1 passages have no vector ")
+    assert (await library.search(question("who keeps bees", user="bob", **asked))).notice == finder.NOTHING_EMBEDDED
+    assert (await library.search(question("bees"))).notice.startswith("2 passages have no vector")
+
+
 async def test_a_key_is_one_item_for_ever(house: House) -> None:
     """The same key adds once, whatever it says the second time, and adds nothing again once the item was removed."""
     first = await house.library.add(note("Tea at five.", key="k"))

@@ -127,10 +127,19 @@ def print_documents(place: LibraryPlace, limit: int, before: int | None) -> int:
         print_json(found)
         return OK
     rows = [
-        (one["id"], one["title"], one["media_type"], one["size"], one["pages"] or "", one["passages"], moment(one["created_at"]))
+        (
+            one["id"],
+            one["title"],
+            one["media_type"],
+            one["size"],
+            one["pages"] or "",
+            one["passages"],
+            moment(one["created_at"]),
+            one["session"],
+        )
         for one in found["documents"]
     ]
-    print_table(("document", "name", "type", "bytes", "pages", "passages", "added (UTC)"), rows)
+    print_table(("document", "name", "type", "bytes", "pages", "passages", "added (UTC)", "session"), rows)
     _more(found)
     return OK
 
@@ -148,6 +157,8 @@ def print_document(place: LibraryPlace, document: str) -> int:
         return OK
     pages = f", {found['pages']} pages" if found["pages"] else ""
     show(f"{found['title']} ({found['media_type']}, {found['size']} bytes{pages}), {found['passages']} passages, from {found['source']}")
+    if found["session"]:
+        show(f"it came with a message, and is found in session {plain(found['session'], SHOWN)} alone")
     for one in found["contents"]:
         page = f"page {one['page']}, " if one["page"] else ""
         heading = f"  {plain(one['heading'], SHOWN)}" if one["heading"] else ""

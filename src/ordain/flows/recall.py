@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ENTRY_OF, ExecMode
+from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import act, acts_of
@@ -31,12 +32,14 @@ ATTACHED = "attachment"
 """The kind that a prompt shows of what came with its message."""
 LEAST_BYTES, PASSAGE_BYTES = 1000, 1000
 """However small a model's window is, so much of a file goes along; what a passage of it takes, about."""
-SHOWN = ("text", "title", "source", "kind", "created_at", "trust", "author")
+LEFT_OUT_BYTES = 200
+"""What it takes to say that passages are left out, at most."""
+SHOWN = ("text", "title", "heading", "source", "kind", "created_at", "trust", "author")
 """What a prompt shows of a fragment."""
 
 
 class Recollection(Struct, frozen=True, kw_only=True):
-    """What was recalled: the fragments for the prompt, what is told of it (``recall_debug``), and why there is none ("": there is).
+    """What was recalled: the fragments for the prompt, before them what is left out of files, what is told of it (``recall_debug``), and why there is none ("": there is).
 
     ``code`` is the code of that, ``seq`` the record that holds what the verb gave (-1: nothing went live), ``acts`` what was done for it.
     """
@@ -68,22 +71,38 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
         return structs.replace(nothing, acts=acts_of(context, acted))
     output = acted.result.output
     found: list[dict[str, Any]] = output["fragments"]
-    given: list[dict[str, Any]] = []
-    room = bytes_of(asked)
-    for fragment in found:
-        shown = {name: fragment[name] for name in SHOWN if fragment[name]} | ({"kind": ATTACHED} if documents else {})
-        room -= len(msgspec.json.encode(shown))
-        if room < 0:
-            break
-        given.append(shown)
+    of: int = output.get("of", 0)  # what was recalled before did not say
+    given = _fitting(found, bytes_of(asked), ATTACHED if documents else "")
+    if len(given) < of:
+        given = _fitting(found, bytes_of(asked) - LEFT_OUT_BYTES, ATTACHED)
     told |= {
         "method": output["method"],
         "notice": output["notice"],
         "found": len(found),
         "given": len(given),
+        **({"of": of} if of else {}),
         "fragments": [{"id": one["id"], "score": one["score"], "trust": one["trust"]} for one in found],
     }
-    return Recollection(fragments=tuple(given), told=told, seq=acted.seq, acts=acts_of(context, acted))
+    said = (_left_out(len(given), of),) if len(given) < of else ()
+    return Recollection(fragments=(*said, *given), told=told, seq=acted.seq, acts=acts_of(context, acted))
+
+
+def _fitting(found: list[dict[str, Any]], room: int, kind: str) -> list[dict[str, Any]]:
+    """What a prompt shows of the fragments, as many of them as there is room for; ``kind``, where it is said, instead of their own."""
+    given: list[dict[str, Any]] = []
+    for fragment in found:
+        shown = {name: fragment[name] for name in SHOWN if fragment.get(name)} | ({"kind": kind} if kind else {})
+        room -= len(msgspec.json.encode(shown))
+        if room < 0:
+            break
+        given.append(shown)
+    return given
+
+
+def _left_out(given: int, of: int) -> dict[str, Any]:
+    """What a prompt shows before the passages of files that do not all stand in it."""
+    text = f"Of what is attached {given} of {of} passages stand here; {of - given} are left out, and what they say is not known here."
+    return {"text": text, "kind": ATTACHED, "trust": Trust.SYSTEM}
 
 
 def bytes_of(asked: RecallAsked | None) -> int:

@@ -120,8 +120,9 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     """A question: at most ``limit`` passages of items of these kinds, added in the last ``days`` (0: ever), of item ``document`` alone if named.
 
     ``user``, else whoever sent the message that ``run`` serves, is on whose behalf: what somebody else wrote as their own is a member's to them.
-    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared, and of what came with a message only what
-    came in ``session``. ``attached``: of these items alone, and what they begin with whatever is asked.
+    ``personal``: whatever another user let be remembered is not found, unless the library was opened as shared. ``session``: of what came with a message only
+    what came in that one ("": none; None: whatever came). ``attached``: of these items alone, and what they begin with whatever is asked.
+    ``within_s``: so much time is left for it, of which an embedder gets a part (0: nobody said).
     """
 
     workspace: str
@@ -132,9 +133,10 @@ class LibrarySearch(Struct, frozen=True, kw_only=True):
     document: str = ""
     user: str = ""
     run: str = ""
-    session: str = ""
+    session: str | None = None
     personal: bool = False
     attached: tuple[str, ...] = ()
+    within_s: float = 0
 
 
 class Fragment(Struct, frozen=True, kw_only=True):
@@ -156,11 +158,12 @@ class Fragment(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What was found, best first; how, and what whoever reads it should know of that ("": nothing)."""
+    """What was found, best first; how, and what whoever reads it should know of that ("": nothing). ``of``: passages that the attached items have in all."""
 
     method: Method
     fragments: tuple[Fragment, ...]
     notice: str = ""
+    of: int = 0
 
 
 class Theme(Struct, frozen=True, kw_only=True):
@@ -240,5 +243,5 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """One vector for each text; of zeros where the text holds nothing the model knows."""
+        """One vector for each text; of zeros where the text holds nothing the model knows: whoever asks takes that for none."""
         ...

@@ -35,7 +35,8 @@ class Unanswerable(Struct, frozen=True, tag="unanswerable"):
 class RecallFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the message requires memory, the code of why it could not be had ("": it could), and how many fragments it found and gave.
 
-    ``auto``: policy asks for it, and the message says nothing of it. ``attached``: so many documents came with the message, and only they are looked at.
+    ``auto``: policy asks for it, and the message says nothing of it. ``attached``: so many documents came with the message, and only they are looked at;
+    ``of``: passages that they have in all (0: runs from before did not count them).
     """
 
     required: bool
@@ -44,6 +45,7 @@ class RecallFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     given: int = 0
     auto: bool = False
     attached: int = 0
+    of: int = 0
 
 
 def decide_recall(facts: RecallFacts, inputs: None, policy: Policy) -> Decision[Answerable | Unanswerable]:
@@ -67,7 +69,7 @@ def _tells(recorded: Recorded) -> HeaderShare:
     facts = _FACTS.decode(recorded.facts)
     code = facts.code
     if not code and facts.attached:
-        what = f"attached: {facts.given} of {facts.found} passages of {facts.attached} document{'s' if facts.attached > 1 else ''} given to the model"
+        what = f"attached: {facts.given} of {facts.of or facts.found} passages of {facts.attached} document{'s' if facts.attached > 1 else ''} given to the model"
         return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
     if not code and facts.auto and facts.given:
         what = f"memory: {facts.given} of {facts.found} remembered {'passages' if facts.found > 1 else 'passage'} given to the model"

@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path, PurePath
+from stat import S_ISREG
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -97,7 +98,10 @@ class Attachments:
                 "image": image,
             }
         source = f"{message.session_id}#{digest[:16]}"
-        added = await self._library.stage_document(workspace, (file.name, file.content), source=source, author=message.user_id, by=by)
+        try:
+            added = await self._library.stage_document(workspace, (file.name, file.content), source=source, author=message.user_id, by=by)
+        except InvalidRequest as error:  # it says what is wrong, and not with which
+            raise _refused(f"{file.name}: {error.message}", error.code, error.status, _place(file.place)) from error
         if added.outcome == "staged":
             staged.append(AttachmentKept(item=added.id, session=message.session_id))
         return {"name": file.name, "size_bytes": len(file.content), "digest": digest, "document": added.id}
@@ -111,10 +115,12 @@ def file_read(file: Path) -> Attachment:
     """A file of this machine, to go with a message; blocks while it is read.
 
     Raises:
-        ConfigurationError: it cannot be read (``cannot_read``).
+        ConfigurationError: it cannot be read, or is none: a folder, a pipe that would be waited for (``cannot_read``).
         InvalidRequest: it is larger than any message may bring (``attachment_too_large``).
     """
     try:
+        if not S_ISREG(file.stat().st_mode):
+            raise ConfigurationError(f"cannot read {file}: it is no regular file", code="cannot_read")
         with file.open("rb") as opened:
             content = opened.read(FILE_BYTES + 1)
     except OSError as error:
@@ -163,7 +169,7 @@ def _sees(catalog: Catalog) -> bool:
 
 
 def _read(place: int, one: Attachment, data: str, *, sees: bool) -> _File:
-    where = f"/message/attachments/{place}"
+    where = _place(place)
     name = plain(PurePath(one.name).name or "file", NAME_CHARS)
     try:
         content = b64decode(data, validate=True)
@@ -185,6 +191,10 @@ def _read(place: int, one: Attachment, data: str, *, sees: bool) -> _File:
     if ending and not PurePath(name).suffix:
         name = f"{name}.{ending}"
     return _File(place=place, name=name, content=content, found=found)
+
+
+def _place(number: int) -> str:
+    return f"/message/attachments/{number}"
 
 
 def _refused(message: str, code: str, status: int, where: str = "/message/attachments") -> InvalidRequest:

@@ -32,6 +32,8 @@ IMAGES = {
 }
 """The images that models are shown, each with what such a file begins with."""
 _WEBP = b"WEBP"
+_ENDS = {"image/png": b"IEND\xaeB`\x82", "image/jpeg": b"\xff\xd9", "image/gif": b"\x00;"}
+"""What the last part of a whole image holds; bytes that nobody needs may come after it."""
 _OTHERS = {
     "a ZIP archive or an Office document": (b"PK\x03\x04", b"PK\x05\x06"),
     "an old Office document": (b"\xd0\xcf\x11\xe0",),
@@ -64,12 +66,16 @@ _ENDINGS = {
 NAMES = {"text/markdown": "md", "text/x-markdown": "md", "text/html": "html", "application/xhtml+xml": "html", PDF: "pdf"}
 """The ending by which a document of a media type is read as what it is, where its name has none."""
 _PEEKED = 4096
+LEAST_IMAGE = 24
+"""Bytes: no image is smaller."""
 
 
 def sniffed(content: bytes) -> SniffedFile:
     """What a file is by its own bytes, whatever it is called; text where nothing else is known of it."""
     for media_type, begins in IMAGES.items():
         if content.startswith(begins) and (media_type != "image/webp" or content[8:12] == _WEBP):
+            if not _is_whole(content, media_type):
+                return SniffedFile(FileKind.OTHER, "", f"an image ({media_type}) that is cut off")
             return SniffedFile(FileKind.IMAGE, media_type, f"an image ({media_type})")
     if content[:1024].lstrip().startswith(b"%PDF-"):
         return SniffedFile(FileKind.DOCUMENT, PDF, "a PDF")
@@ -81,6 +87,15 @@ def sniffed(content: bytes) -> SniffedFile:
     if b"\x00" in content[:_PEEKED] and not content.startswith(_WIDE):
         return SniffedFile(FileKind.OTHER, "", "a file of bytes that are no text")
     return SniffedFile(FileKind.DOCUMENT, "", "text")
+
+
+def _is_whole(content: bytes, media_type: str) -> bool:
+    """Whether an image goes to its end, as far as that can be told without reading it."""
+    if len(content) < LEAST_IMAGE:
+        return False
+    if media_type == "image/webp":  # it says how long it is
+        return int.from_bytes(content[4:8], "little") + 8 <= len(content)
+    return _ENDS[media_type] in content
 
 
 def said_of(name: str, media_type: str) -> tuple[str, ...]:

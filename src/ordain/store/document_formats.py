@@ -247,8 +247,8 @@ def _pdf(content: bytes) -> tuple[str, ParsedParts]:
         title = reader.metadata.title if reader.metadata else None
     except DependencyError:
         raise encrypted from None
-    except PyPdfError as error:
-        raise UnreadableDocument("document_unreadable", f"the PDF cannot be read ({type(error).__name__})") from None
+    except PyPdfError:
+        raise UnreadableDocument("document_unreadable", "the PDF is damaged: it cannot be read") from None
     return title or "", sections
 
 
@@ -261,8 +261,8 @@ def read_here(format_: Format, content: bytes) -> dict[str, Any]:
         return {"error": error.code, "message": error.message}
     except MemoryError:
         return {"error": "document_too_long", "message": "reading the document takes too much memory"}
-    except Exception as error:  # the parsers are foreign and the document hostile: whatever they raise is that it cannot be read
-        return {"error": "document_unreadable", "message": f"the document cannot be read ({type(error).__name__})"}
+    except Exception:  # the parsers are foreign and the document hostile: whatever they raise is that it cannot be read
+        return {"error": "document_unreadable", "message": "the document is damaged: it cannot be read"}
 
 
 def main() -> None:

@@ -6,13 +6,15 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from ordain.errors import Transient
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySearch, Method
 from ordain.store.library_reads import (
     ALL,
     Words,
+    count_attached,
+    count_lacking,
     count_passages,
     document_number,
     find_by_words,
@@ -38,10 +40,19 @@ SCORE_MIN = 0.1
 
 NO_EMBEDDER = "found by words: this process has no embedder (pip install 'ordain[recall]')"
 UNREACHED = "found by words: the embedder's endpoint does not answer now"
+UNKNOWN_WORDS = "found by words: the embedder makes nothing of the question"
 NOTHING_EMBEDDED = "found by words: nothing here has a vector of this embedder yet (ordain memory reindex)"
 
 Hits = list[tuple[float, int, int]]
 """(score, passage, item), best first."""
+
+
+class _Near(Struct, frozen=True, kw_only=True):
+    """What is nearest, of how many passages that whoever asks may be given, and how many of these have no vector."""
+
+    hits: Hits
+    compared: int
+    lacking: int
 
 
 class Finder:
@@ -61,10 +72,10 @@ class Finder:
 
     def _attached(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
         """What came with a message: all of it where that is little, else what each begins with and the nearest of the rest."""
-        parts = read_beginnings(self._db, search)
+        parts, of = read_beginnings(self._db, search), count_attached(self._db, search)
         method = Method.TEXT if embedder is None else Method.DENSE
         if sum(map(len, parts)) <= search.limit:
-            return Found(method=method, fragments=read_fragments(self._db, search, [hit for part in parts for hit in part]))
+            return Found(method=method, fragments=read_fragments(self._db, search, [hit for part in parts for hit in part]), of=of)
         first = max(1, search.limit // (4 * len(parts)))
         begin = read_fragments(self._db, search, [hit for part in parts for hit in part[:first]])
         seen = {(one.id, one.page, one.start) for one in begin}
@@ -76,7 +87,7 @@ class Finder:
             notices += filter(None, [found.notice])
         near.sort(key=lambda one: -one.score)
         told = "; ".join(dict.fromkeys(["the beginning of what is attached, and what of it is nearest to the question", *notices]))
-        return Found(method=method, fragments=(*begin, *near)[: search.limit], notice=told)
+        return Found(method=method, fragments=(*begin, *near)[: search.limit], notice=told, of=of)
 
     def _found(self, search: LibrarySearch, embedder: Embedder | None) -> Found:
         asked = read_question(search.query)
@@ -89,15 +100,16 @@ class Finder:
         if embedder is None:
             return self._by_words(search, asked, [*notices, self._absent])
         try:
-            hits, embedded = self._near(search, embedder)
+            near = self._near(search, embedder)
         except Transient:
             return self._by_words(search, asked, [*notices, UNREACHED])
-        lacking = count_passages(self._db, search.workspace) - embedded
-        if lacking > 0 and not embedded:
+        if near is None:
+            return self._by_words(search, asked, [*notices, UNKNOWN_WORDS])
+        if near.lacking and not near.compared:
             return self._by_words(search, asked, [*notices, NOTHING_EMBEDDED])
-        if lacking > 0:
-            notices.append(f"{lacking} passages have no vector yet and were not compared (ordain memory reindex)")
-        return self._told(search, Method.DENSE, hits, notices)
+        if near.lacking:
+            notices.append(f"{near.lacking} passages have no vector yet and were not compared (ordain memory reindex)")
+        return self._told(search, Method.DENSE, near.hits, notices)
 
     def _by_words(self, search: LibrarySearch, asked: TextQuery, notices: Sequence[str]) -> Found:
         counts = count_words(self._db, search.workspace, asked.words, WEIGHED + 1)
@@ -116,7 +128,7 @@ class Finder:
         wanted = Words(expression=expression, literals=literals, since=self._since(search), limit=search.limit * CANDIDATES, most=most)
         return find_by_words(self._db, search, wanted)
 
-    def _near(self, search: LibrarySearch, embedder: Embedder) -> tuple[Hits, int]:
+    def _near(self, search: LibrarySearch, embedder: Embedder) -> _Near | None:
         from ordain.store.vector_index import VectorFilter, VectorIndex  # lazy: numpy, of the extra recall, which an embedder brings
 
         if self._index is None or self._index.embedder != embedder.name:
@@ -127,11 +139,16 @@ class Finder:
             kinds=search.kinds,
             since=self._since(search),
             item=document_number(self._db, search),
-            not_of=[*unkept(self._db), *withheld(self._db, search)],
+            unkept=unkept(self._db),
+            withheld=withheld(self._db, search),
         )
         (vector,) = embedder.embed([search.query])
-        hits, count = index.nearest(vector, wanted, search.limit * CANDIDATES)
-        return [hit for hit in hits if hit[0] >= SCORE_MIN], count
+        if not any(vector):
+            return None
+        found = index.nearest(vector, wanted, search.limit * CANDIDATES)
+        whole = count_passages(self._db, search.workspace) <= found.stored
+        lacking = 0 if whole else count_lacking(self._db, search, embedder.name, wanted.since)
+        return _Near(hits=[hit for hit in found.hits if hit[0] >= SCORE_MIN], compared=found.count, lacking=lacking)
 
     def _told(self, search: LibrarySearch, method: Method, hits: Hits, notices: Sequence[str]) -> Found:
         """The best passages, of a note or an entry only the best one."""

@@ -24,6 +24,7 @@ from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
+from ordain.store.embedding_time import EmbedderThread, TimedEmbedder
 from ordain.store.finder import UNREACHED, Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
 from ordain.store.library_units import EVERY
@@ -62,6 +63,7 @@ class SqliteLibrary:
         self._own = store.reader()
         self._reading = ThreadPoolExecutor(1, "ordain-library")
         self._embedding = ThreadPoolExecutor(1, "ordain-embed")
+        self._questions = EmbedderThread()
         self._finder = Finder(self._own or store.reading, clock.now)
         self._adding = WeakValueDictionary[str, asyncio.Lock]()
 
@@ -136,11 +138,14 @@ class SqliteLibrary:
         return await self._run(self._reading, lambda: self._found(search))
 
     def _found(self, search: LibrarySearch) -> Found:
+        made = self._embedder_made()
+        asked = made if made is None or not search.within_s else TimedEmbedder(made, self._questions, search.within_s)
+        reached = asked is not None and _reached(asked)  # an endpoint is asked before anything is read: a transaction waits for nobody
         with self._reads():
             return self._finder.find(
                 msgspec.structs.replace(search, personal=search.personal and not self._policy.shared),
-                self._embedder(),
-                self._unreached,
+                asked if reached else None,
+                "" if made is None else UNREACHED,
             )
 
     async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
@@ -172,18 +177,21 @@ class SqliteLibrary:
         embedder = await self._run(self._embedding, self._embedder)
         if embedder is None:
             return Reindexed(embedder="", passages=every, embedded=0, added=0)
-        added = after = 0
+        added = after = lacking = 0
         name = embedder.name
         while bare := await self._read(lambda db, after=after: read_bare(db, workspace, name, after, EMBEDDED)):
             texts = [text for _, text in bare]
             vectors = await self._run(self._embedding, lambda texts=texts: embedder.embed(texts))
             stored = await self._submit(
-                "library_vectors", vectors=[(no, vector) for (no, _), vector in zip(bare, vectors, strict=True)], **_of(embedder)
+                "library_vectors",
+                vectors=[(no, vector) for (no, _), vector in zip(bare, vectors, strict=True) if any(vector)],
+                **_of(embedder),
             )
+            lacking += len(bare) - stored.count
             added, after = added + stored.count, bare[-1][0]
             if progress is not None:
                 progress(added, every)
-        return Reindexed(embedder=embedder.name, passages=every, embedded=every, added=added)
+        return Reindexed(embedder=embedder.name, passages=every, embedded=max(0, every - lacking), added=added)
 
     async def recover(self) -> None:
         """At a start: take back additions that were cut off, and finish removals. Only by the process that holds the store."""
@@ -211,6 +219,7 @@ class SqliteLibrary:
         """Let what runs end, then close. Idempotent."""
         self._reading.shutdown()
         self._embedding.shutdown()
+        self._questions.close()
         if self._own is not None:
             self._own.close()
 
@@ -230,10 +239,14 @@ class SqliteLibrary:
 
     def _embedder(self) -> Embedder | None:
         """The embedder as it can be asked now; None where there is none, or its endpoint does not answer (``_unreached``)."""
+        made = self._embedder_made()
+        return None if made is None or not _reached(made) else made
+
+    def _embedder_made(self) -> Embedder | None:
+        """The embedder, whether or not it answers; None where there is none."""
         if self._made is None:
             self._made = (self._make_embedder(),)
-        made = self._made[0]
-        return None if made is None or not _reached(made) else made
+        return self._made[0]
 
     @property
     def _unreached(self) -> str:
@@ -245,7 +258,7 @@ class SqliteLibrary:
         if embedder is None or not texts:
             return [None] * len(texts)
         try:
-            return await self._run(self._embedding, lambda: embedder.embed(texts))
+            return [_nonzero(one) for one in await self._run(self._embedding, lambda: embedder.embed(texts))]
         except Transient as error:
             LOG.warning("passages are kept without vectors for now: %s", error.message)
             return [None] * len(texts)
@@ -300,6 +313,11 @@ def _within(outcome: Outcome) -> Outcome:
 def _row(item: NewItem, identity: str, at: int) -> dict[str, Any]:
     plain = {name: value for name, value in msgspec.structs.asdict(item).items() if name not in ("by", "staged")}
     return {**plain, "id": identity, "created_at": at, "tags": msgspec.json.encode(item.tags).decode()}
+
+
+def _nonzero(vector: bytes) -> bytes | None:
+    """A vector; one of zeros points nowhere, is near to nothing, and is none."""
+    return vector if any(vector) else None
 
 
 def _of(embedder: Embedder | None) -> dict[str, Any]:

@@ -31,11 +31,11 @@ _FRAGMENT = (
     " FROM passages p JOIN items i ON i.no = p.item WHERE i.state = 'kept' AND p.no IN ({})"
 )
 _GIVEN = (
-    "(? IS NULL OR (i.kind = 'document' AND i.session IN ('', ?)) OR (i.author = ? AND i.author <> '' AND i.trust = 'own') OR (i.author = '' AND (i.session = ''"
-    f" OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
+    "iif(i.kind = 'document', ? IS NULL OR i.session IN ('', ?), ? IS NULL OR (i.author = ? AND i.author <> '' AND i.trust = 'own')"
+    f" OR (i.author = '' AND (i.session = '' OR nullif({of_run('i.run', 'i.workspace')}, '') = ?)))"
 )
-"""Whether a user may be given an item; the user, NULL for everybody, the session that is asked in, and twice the user again: a document that came with no
-message, or with one of that session, what they said themselves, what nobody's name stands at, an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
+"""Whether an item may be given; twice the session that is asked in, NULL for all of them, and three times the user, NULL for everybody: a document that came with no
+message, or with one of that session; what they said themselves, what nobody's name stands at, an entry that a run wrote which served a message of theirs. A note that somebody else says is theirs (``member``) is not, nor an entry of a session of
 whose sender nobody knows."""
 _THEMES = "SELECT i.created_at, i.theme FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.theme <> '' AND {} ORDER BY i.no DESC LIMIT ?"
 _WITHHELD = "SELECT i.no FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND NOT {}"
@@ -44,6 +44,7 @@ _BEGINNING = (
     "SELECT p.no, i.no FROM items i JOIN passages p ON p.item = i.no WHERE i.workspace = ? AND i.id = ? AND i.state = 'kept' AND {}"
     " ORDER BY p.seq LIMIT ?"
 )
+_ATTACHED = "SELECT coalesce(sum(i.passages), 0) FROM items i WHERE i.workspace = ? AND i.state = 'kept' AND i.id IN ({}) AND {}"
 _WORDS = (
     "SELECT p.no, p.item, found.score, p.heading || char(10) || p.text"
     " FROM (SELECT rowid AS no, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ? ORDER BY rowid DESC LIMIT ?) found"
@@ -51,9 +52,16 @@ _WORDS = (
     " WHERE i.workspace = ? AND i.state = 'kept' AND i.created_at >= ? AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?)"
     " AND {given} ORDER BY found.score DESC, p.no LIMIT ?"
 )
+NO_VECTOR = "(v.no IS NULL OR v.vector = zeroblob(length(v.vector)))"
+"""That a passage has none; one of zeros, as builds before stored, points nowhere."""
+_LACKING = (
+    "SELECT count(*) FROM items i JOIN passages p ON p.item = i.no LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ?"
+    " WHERE {bare} AND i.workspace = ? AND i.state = 'kept' AND i.created_at >= ?"
+    " AND i.kind IN ({kinds}) AND (? IS NULL OR i.no = ?) AND {given}"
+)
 _BARE = (
     "SELECT p.no, p.heading || char(10) || p.text FROM passages p JOIN items i ON i.no = p.item"
-    " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE v.no IS NULL AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
+    " LEFT JOIN vectors v ON v.passage = p.no AND v.embedder = ? WHERE {bare} AND p.no > ? AND (? IS NULL OR i.workspace = ?)"
     " AND i.state IN ('kept', 'staged') ORDER BY p.no LIMIT ?"
 )
 
@@ -99,7 +107,7 @@ def _item(row: tuple[Any, ...]) -> Item:
 def read_themes(db: sqlite3.Connection, workspace: str, limit: int, run: str | None) -> list[Theme]:
     """See ``Library.themes``."""
     user = None if run is None else sender(db, workspace, run)
-    whom = (user, "", user, user)  # a document has no theme
+    whom = (None, None, user, user, user)  # a document has no theme
     rows = db.execute(
         _THEMES.format(_GIVEN),
         (workspace, *whom, limit),
@@ -157,9 +165,15 @@ def read_beginnings(db: sqlite3.Connection, search: LibrarySearch) -> list[list[
     ]
 
 
+def count_attached(db: sqlite3.Connection, search: LibrarySearch) -> int:
+    """How many passages the attached items have that whoever asks may be given."""
+    statement = _ATTACHED.format(_marks(search.attached), _GIVEN)
+    return int(db.execute(statement, (search.workspace, *search.attached, *_whom(db, search))).fetchone()[0])
+
+
 def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
     """Items that whoever asks is not given; none where everybody is given everything."""
-    if not search.personal:
+    if not search.personal and search.session is None:
         return []
     rows = db.execute(
         _WITHHELD.format(_GIVEN),
@@ -170,7 +184,7 @@ def withheld(db: sqlite3.Connection, search: LibrarySearch) -> list[int]:
 
 def _whom(db: sqlite3.Connection, search: LibrarySearch) -> tuple[str | None, ...]:
     user = _user(db, search) if search.personal else None
-    return (user, search.session, user, user)
+    return (search.session, search.session, user, user, user)
 
 
 def _user(db: sqlite3.Connection, search: LibrarySearch) -> str:
@@ -200,7 +214,7 @@ def _fragment(row: tuple[Any, ...], score: float, user: str) -> Fragment:
 
 def read_bare(db: sqlite3.Connection, workspace: str | None, embedder: str, after: int, limit: int) -> list[tuple[int, str]]:
     """Passages after one that have no vector of this embedder, with what is embedded of them."""
-    return db.execute(_BARE, (embedder, after, workspace, workspace, limit)).fetchall()
+    return db.execute(_BARE.format(bare=NO_VECTOR), (embedder, after, workspace, workspace, limit)).fetchall()
 
 
 def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
@@ -208,6 +222,13 @@ def count_passages(db: sqlite3.Connection, workspace: str | None) -> int:
     return db.execute("SELECT coalesce(sum(passages), 0) FROM library WHERE ? IS NULL OR workspace = ?", (workspace, workspace)).fetchone()[
         0
     ]
+
+
+def count_lacking(db: sqlite3.Connection, search: LibrarySearch, embedder: str, since: int) -> int:
+    """How many passages that a search is about, and whoever asks may be given, have no vector of this embedder."""
+    item = document_number(db, search)
+    given = (embedder, search.workspace, since, *search.kinds, item, item, *_whom(db, search))
+    return int(db.execute(_LACKING.format(bare=NO_VECTOR, given=_GIVEN, kinds=_marks(search.kinds)), given).fetchone()[0])
 
 
 def has_older(db: sqlite3.Connection, search: LibrarySearch, since: int) -> bool:

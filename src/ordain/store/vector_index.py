@@ -33,13 +33,23 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorFilter:
-    """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named, of none of ``not_of``."""
+    """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named, of none of ``unkept`` and ``withheld``."""
 
     workspace: str
     kinds: tuple[ItemKind, ...]
     since: int = 0
     item: int | None = None
-    not_of: list[int] = field(default_factory=list[int])
+    unkept: list[int] = field(default_factory=list[int])
+    withheld: list[int] = field(default_factory=list[int])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestVectors:
+    """The nearest as (score, passage, item), best first; how many vectors were compared, and how many of what is kept there are, whoever may be given it."""
+
+    hits: list[tuple[float, int, int]]
+    count: int
+    stored: int
 
 
 @dataclass(slots=True)
@@ -49,8 +59,8 @@ class _Block:
     vectors: Floats
     facts: Ints
 
-    def nearest(self, query: Floats, wanted: VectorFilter, limit: int) -> list[tuple[float, int, int]]:
-        """The best rows as (score, passage, item)."""
+    def nearest(self, query: Floats, wanted: VectorFilter, limit: int) -> NearestVectors:
+        """The best rows, in no order."""
         _, passages, items, kinds, created = self.facts
         scores = self.vectors @ query
         if set(wanted.kinds) < set(ItemKind):
@@ -59,14 +69,16 @@ class _Block:
             scores[created < wanted.since] = -np.inf
         if wanted.item is not None:
             scores[items != wanted.item] = -np.inf
-        if wanted.not_of:
-            scores[np.isin(items, wanted.not_of)] = -np.inf
+        stored = len(scores)
+        if wanted.unkept:
+            unkept = np.isin(items, wanted.unkept)
+            scores[unkept] = -np.inf
+            stored -= int(unkept.sum())
+        if wanted.withheld:
+            scores[np.isin(items, wanted.withheld)] = -np.inf
         best = np.argpartition(scores, -limit)[-limit:] if len(scores) > limit else np.arange(len(scores))
-        return [(float(scores[row]), int(passages[row]), int(items[row])) for row in best if scores[row] > -np.inf]
-
-    def count(self, wanted: VectorFilter) -> int:
-        """How many vectors are of items that are kept."""
-        return len(self.vectors) - (int(np.isin(self.facts[2], wanted.not_of).sum()) if wanted.not_of else 0)
+        hits = [(float(scores[row]), int(passages[row]), int(items[row])) for row in best if scores[row] > -np.inf]
+        return NearestVectors(hits=hits, count=int((scores > -np.inf).sum()), stored=stored)
 
 
 class _OfKinds(dict[tuple[ItemKind, ...], NDArray[np.bool_]]):
@@ -130,15 +142,12 @@ class VectorIndex:
     budget_bytes: int = BUDGET_BYTES
     _matrices: OrderedDict[str, _Matrix] = field(default_factory=OrderedDict[str, _Matrix])
 
-    def nearest(self, query: bytes, wanted: VectorFilter, limit: int) -> tuple[list[tuple[float, int, int]], int]:
-        """The nearest as (score, passage, item), best first, and how many vectors there are; inside a reading transaction."""
+    def nearest(self, query: bytes, wanted: VectorFilter, limit: int) -> NearestVectors:
+        """The nearest; inside a reading transaction."""
         vector: Floats = np.frombuffer(query, np.float32)
-        found: list[tuple[float, int, int]] = []
-        count = 0
-        for block in self._blocks(wanted.workspace):
-            found += block.nearest(vector, wanted, limit)
-            count += block.count(wanted)
-        return sorted(found, key=lambda one: (-one[0], one[1]))[:limit], count
+        parts = [block.nearest(vector, wanted, limit) for block in self._blocks(wanted.workspace)]
+        hits = sorted((one for part in parts for one in part.hits), key=lambda one: (-one[0], one[1]))
+        return NearestVectors(hits=hits[:limit], count=sum(part.count for part in parts), stored=sum(part.stored for part in parts))
 
     def _blocks(self, workspace: str) -> Iterator[_Block]:
         """The workspace's vectors: its matrix, brought up to date, or blocks of the database where that would be too large."""
@@ -181,8 +190,8 @@ class VectorIndex:
             yield self._block(batch)
 
     def _block(self, rows: list[tuple[Any, ...]]) -> _Block:
-        """Rows as arrays; one whose vector is not of this dimension is none of this embedder's."""
-        fitting = [row for row in rows if len(row[5]) == 4 * self.dimension]
+        """Rows as arrays; one whose vector is not of this dimension is none of this embedder's, and one of zeros, as builds before stored, none at all."""
+        fitting = [row for row in rows if len(row[5]) == 4 * self.dimension and any(row[5])]
         vectors: Floats = np.frombuffer(b"".join(row[5] for row in fitting), np.float32).reshape(len(fitting), self.dimension)
         facts = np.array([(row[0], row[1], row[2], _KINDS.get(row[3], -1), row[4]) for row in fitting], np.int64).reshape(len(fitting), 5).T
         return _Block(vectors, facts)

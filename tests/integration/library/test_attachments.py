@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,10 @@ from ordain.ports.store import load_run
 from ordain.runtime.attachments import file_read
 from tests.integration.library.pdf import pdf
 from tests.replayed import replayed
+from tests.shapes.pictures import PNG
 from tests.shapes.talk import PRINCIPAL, House
 
 LEASE = b"# Lease\n\nThe tenant may keep a dog.\n\n## Notice\n\nEither side gives three months of notice.\n"
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
 
 def with_files(text: str, *files: Attachment, session: str = "s1", user: str = "ada", **more: Any) -> Message:
@@ -102,9 +104,30 @@ async def test_no_other_session_reads_it_by_its_id() -> None:
                 assert bool((await library.search(one)).fragments) is finds
 
 
+@pytest.mark.parametrize("shared", [False, True])
+async def test_no_run_outside_its_session_finds_it(shared: bool) -> None:
+    """Neither verb, by its words or its id, whoever runs it and whether memory is shared; other documents are found as ever, and lists say whose it is."""
+    async with House(policy={"memory": {"shared": shared}}) as house:
+        await ask(house, with_files("sum this up", Attachment.of("lease.md", LEASE)))
+        library = house.ordain.runtime.library
+        (document,) = await library.documents("default", limit=9, before=None)
+        assert document.session == "s1"
+        await library.add_document("default", "pets.md", b'A "dog" is a pet.')
+        for query in ('what of the "dog"?', "may the tenant keep a dog?"):
+            for more in ({}, {"document": document.id}):
+                searched = (await house.ordain.execute("research.search", {"query": query, **more})).wire["output"]
+                assert {one["document"] for one in searched["passages"]} == ({"pets.md"} if not more else set())
+            for asked in ({"mode": "deep", "time_window_days": 0}, {"attached": [document.id]}):
+                recalled = (await house.ordain.execute("recall.fetch_context", {"query": query, **asked})).wire["output"]
+                assert {one["title"] for one in recalled["fragments"]} == ({"pets.md"} if "mode" in asked else set())
+        await house.say('what of the "dog"?', "s2")
+        assert {one["title"] for one in shown(house)} == {"pets.md"}
+
+
 REFUSED = {
     "lies": ([Attachment.of("a.txt", PNG)], "attachment_unlike"),
     "lies by type": ([Attachment(name="a", media_type="text/plain", data=b64encode(b"%PDF-1.4").decode())], "attachment_unlike"),
+    "cut off": ([Attachment.of("a.png", PNG[:12])], "attachment_unlike"),
     "archive": ([Attachment.of("a.zip", b"PK\x03\x04....")], "attachment_unread"),
     "office": ([Attachment.of("a.docx", b"PK\x03\x04....")], "attachment_unread"),
     "program": ([Attachment.of("notes", b"\x7fELF\x02")], "attachment_unread"),
@@ -125,7 +148,11 @@ async def test_all_else_is_refused_and_the_message_with_it(what: str) -> None:
         with pytest.raises(InvalidRequest) as refused:
             await ask(house, with_files("read these", *([] if what == "many" else [Attachment.of("good.txt", b"good words")]), *files))
         assert refused.value.code == code
-        assert refused.value.message
+        if what != "many":  # each refusal says which of the files it is about
+            assert files[0].name in refused.value.message
+            errors: Any = refused.value.details["errors"]
+            assert [one["place"] for one in errors] == ["/message/attachments/1"]
+        assert not re.search(r"[A-Z]\w+(Error|Exception)\b", refused.value.message)  # nor what a parser calls it
         assert house.query(
             "SELECT (SELECT count(*) FROM transcript), (SELECT count(*) FROM items WHERE state <> 'gone'), (SELECT count(*) FROM passages)"
         ) == [(0, 0, 0)]
@@ -208,6 +235,34 @@ async def test_a_long_file_goes_along_in_part() -> None:
         assert "passages of 1 document given to the model" in header(answer)
 
 
+BOOK = "".join(f"# Chapter {number}\n\n" + f"In chapter {number} it rains. " * 30 + "\n\n" for number in range(60))
+
+
+async def test_what_is_left_out_of_a_file_is_told() -> None:
+    """The header counts the passages that the files have, not those that were looked up; the prompt says how many are missing, and each passage's heading."""
+    async with House() as house:
+        answer = await ask(house, with_files("sum this up", Attachment.of("book.md", BOOK.encode()), Attachment.of("lease.md", LEASE)))
+        (of,) = house.query("SELECT sum(passages) FROM items")[0]
+        left_out, *given = shown(house)
+        assert f"attached: {len(given)} of {of} passages of 2 documents given to the model" in header(answer)
+        assert 1 < len(given) < 60 <= of
+        assert left_out["text"].startswith(f"Of what is attached {len(given)} of {of} passages stand here; {of - len(given)} are left out")
+        assert (left_out["kind"], left_out["trust"]) == ("attachment", "system")
+        assert {one["heading"] for one in given} >= {"Chapter 0", "Lease"}
+        services = house.ordain.runtime.services
+        stored = await load_run(services.store, answer.run_id or "")
+        assert stored is not None
+        assert replayed(services, stored).verdict == "equal"
+
+
+@pytest.mark.parametrize("more", [{"mode": "agent"}, {"supervised": True}])
+async def test_agents_are_told_what_is_left_out(more: dict[str, Any]) -> None:
+    """As whoever answers without a plan."""
+    async with House() as house:
+        await ask(house, with_files("sum this up", Attachment.of("book.md", BOOK.encode()), **more))
+        assert any("are left out, and what they say is not known here" in one.user for one in house.puppet.requests)
+
+
 @pytest.mark.parametrize("more", [{"mode": "agent"}, {"supervised": True}])
 async def test_agents_are_given_it_too(more: dict[str, Any]) -> None:
     """The planner of an agent turn is told the text of what came with the message."""
@@ -242,6 +297,14 @@ async def test_python_sends_files(tmp_path: Path) -> None:
         assert file_read(tmp_path / "lease.md").size_bytes == len(LEASE)
         with pytest.raises(ConfigurationError, match=r"cannot read .*gone\.md"):
             await house.ordain.chat("sum this up", attachments=[tmp_path / "gone.md"])
+
+
+def test_only_a_regular_file_goes_with_a_message(tmp_path: Path) -> None:
+    """A pipe that nobody writes to is refused at once, and so is a folder."""
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(ConfigurationError, match="is no regular file"):
+            file_read(tmp_path / name)
 
 
 async def test_what_is_only_named_is_told_as_not_read() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ordain import Ordain
 from ordain.cli import main
@@ -19,6 +20,7 @@ from ordain.contracts.library import MemorySearch, NoteRequest
 from ordain.errors import ConfigurationError, Transient
 from ordain.models import endpoint_embedding
 from ordain.models.endpoint_embedding import EndpointEmbedder
+from ordain.ports.library import NOTES, LibrarySearch
 
 DIMENSION = 64
 
@@ -135,6 +137,68 @@ async def test_while_it_does_not_answer_words_are_looked_up(tmp_path: Path, endp
         assert (await search(ordain, "pump")).method == "text"
         endpoint.answer = well
         await every_vector(ordain, f"words@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}", 2)
+
+
+@pytest.mark.parametrize("hangs_at", ["dimension", "which pressure has the boiler?"])
+async def test_one_that_hangs_leaves_time_for_words(tmp_path: Path, endpoint: Endpoint, hangs_at: str) -> None:
+    """Whether it hangs from the start or at the question: recall's time is not spent on it, and what it asks for is found by words; at once, the next time."""
+    held, asked = threading.Event(), threading.Event()
+
+    def hangs(request: dict[str, Any]) -> tuple[int, bytes]:
+        if hangs_at in request["input"]:
+            asked.set()
+            held.wait(30)
+        return well(request)
+
+    async with Ordain(home=configured(tmp_path, endpoint, more="timeout_ms = 30000\n")) as ordain:
+        endpoint.answer = ill if hangs_at == "dimension" else well
+        await note(ordain, "The boiler needs pressure.")
+    endpoint.answer = hangs
+    async with Ordain(home=tmp_path) as ordain:
+        library = ordain._open_library()
+        question = LibrarySearch(workspace="default", query="which pressure has the boiler?", limit=3, kinds=NOTES)
+        try:
+            for within_s in (0.4, 60.0):
+                found = await asyncio.wait_for(library.search(structs.replace(question, within_s=within_s)), 20)
+                assert (found.method, [one.text for one in found.fragments]) == ("text", ["The boiler needs pressure."])
+                assert "does not answer now" in found.notice
+            assert asked.is_set()
+        finally:
+            held.set()
+
+
+async def test_a_vector_of_zeros_is_none(tmp_path: Path, endpoint: Endpoint) -> None:
+    """Of a passage: it has none, and the answer says so; of the question: words are looked up. What such a vector was of is embedded anew once there is one."""
+
+    def zeros(request: dict[str, Any]) -> tuple[int, bytes]:
+        rows = [
+            {"index": at, "embedding": [0.0] * DIMENSION if "zero" in text else vector(text)} for at, text in enumerate(request["input"])
+        ]
+        return 200, json.dumps({"data": rows}).encode()
+
+    endpoint.answer = zeros
+    async with Ordain(home=configured(tmp_path, endpoint)) as ordain:
+        await note(ordain, "The zero boiler needs pressure.")
+        await note(ordain, "The pump is blue.")
+        found = await search(ordain, "which colour has the pump?")
+        assert (found.method, [one.text for one in found.fragments]) == ("dense", ["The pump is blue."])
+        assert found.notice.startswith("1 passages have no vector")
+        found = await search(ordain, "what of the zero boiler?")
+        assert (found.method, [one.text for one in found.fragments]) == ("text", ["The zero boiler needs pressure."])
+        assert "makes nothing of the question" in found.notice
+        report = await ordain.runtime.library.reindex("default")
+        assert (report.passages, report.embedded, report.added) == (2, 1, 0)
+        library: Any = ordain._open_library()
+        number, name = library._own.execute(
+            "SELECT p.no, v.embedder FROM passages p, vectors v WHERE p.text LIKE '%zero%' AND v.passage <> p.no"
+        ).fetchone()
+        before = {"vectors": [(number, bytes(4 * DIMENSION))], "embedder": name, "dimension": DIMENSION}  # as builds before stored it
+        await library._submit("library_vectors", **before)
+        assert (await search(ordain, "which colour has the pump?")).notice.startswith("1 passages have no vector")
+        endpoint.answer = well
+        assert (await ordain.runtime.library.reindex("default")).added == 1
+        found = await search(ordain, "which boiler needs pressure?")
+        assert (found.method, found.fragments[0].text, found.notice) == ("dense", "The zero boiler needs pressure.", "")
 
 
 async def test_another_embedder_makes_all_vectors_anew_by_itself(tmp_path: Path, endpoint: Endpoint) -> None:

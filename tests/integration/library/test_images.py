@@ -21,10 +21,8 @@ from ordain.ports.store import load_run
 from ordain.runtime.images import ARG
 from ordain.settings import load_settings
 from tests.replayed import replayed
+from tests.shapes.pictures import GIF, PNG
 from tests.shapes.talk import PRINCIPAL, Puppet
-
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
-GIF = b"GIF89a" + bytes(64)
 
 
 @asynccontextmanager

@@ -79,7 +79,13 @@ async def test_an_entry_is_written_once_and_recalled(ordain: Ordain) -> None:
     )
     (kept,) = await ordain.runtime.library.notes("default", limit=9, before=None)
     assert fragment["created_at"] == moment(kept.created_at)
-    assert trust_of(ordain, reply["run_id"]) == {"fragments": "foreign", "method": "system", "mode": "system", "notice": "foreign"}
+    assert trust_of(ordain, reply["run_id"]) == {
+        "fragments": "foreign",
+        "method": "system",
+        "mode": "system",
+        "notice": "foreign",
+        "of": "system",
+    }
     assert [one.theme for one in await ordain._open_library().themes("default", limit=9)] == ["quiet relief"]
 
 

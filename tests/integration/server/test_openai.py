@@ -25,6 +25,7 @@ from ordain.runtime.continuation import IMPORTED_MARK
 from ordain.runtime.tokens import NewToken, Tokens
 from ordain.server import Face, build_app
 from ordain.settings import load_settings
+from tests.shapes.pictures import PNG
 
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "brain.chat": [{"content": "A title"}]}
@@ -376,7 +377,7 @@ async def test_a_file_goes_with_what_is_said(tmp_path: Path, path: str) -> None:
     [
         (b"PK\x03\x04", "a.zip", "application/zip", "attachment_unread"),
         (b"\x89PNG\r\n\x1a\n", "a.txt", "text/plain", "attachment_unlike"),
-        (b"\x89PNG\r\n\x1a\n", "a.png", "image/png", "attachment_unread"),
+        (PNG, "a.png", "image/png", "attachment_unread"),
     ],
 )
 async def test_a_file_that_is_not_read_is_refused_in_words(tmp_path: Path, content: bytes, name: str, kind: str, code: str) -> None:

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.runtime.file_kinds import IMAGES, PDF, FileKind, agrees, said_of, sniffed
+from tests.shapes.pictures import GIF, JPEG, PNG, WEBP
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 BEGINS = {
     PNG: FileKind.IMAGE,
-    b"\xff\xd8\xff\xe0" + bytes(8): FileKind.IMAGE,
-    b"GIF89a" + bytes(8): FileKind.IMAGE,
-    b"RIFF\x10\x00\x00\x00WEBPVP8 ": FileKind.IMAGE,
+    JPEG: FileKind.IMAGE,
+    GIF: FileKind.IMAGE,
+    WEBP: FileKind.IMAGE,
+    PNG + b"more": FileKind.IMAGE,
     b"RIFF\x10\x00\x00\x00WAVEfmt ": FileKind.OTHER,
     b"%PDF-1.7\n": FileKind.DOCUMENT,
     b"\n\n  %PDF-1.7\n": FileKind.DOCUMENT,
@@ -34,6 +35,16 @@ def test_a_file_is_what_its_bytes_are(content: bytes) -> None:
     assert sniffed(content).kind is BEGINS[content]
 
 
+@pytest.mark.parametrize("image", [PNG, JPEG, GIF, WEBP])
+def test_an_image_that_is_cut_off_is_none(image: bytes) -> None:
+    """Wherever it is cut; no model is shown it, and it is not what its name says."""
+    for length in range(12, len(image)):
+        found = sniffed(image[:length])
+        assert found.kind is FileKind.OTHER
+        assert "cut off" in found.words
+        assert not any(agrees(said, found) for said in IMAGES)
+
+
 @pytest.mark.parametrize(
     ("name", "media_type", "content", "fits"),
     [
@@ -43,7 +54,7 @@ def test_a_file_is_what_its_bytes_are(content: bytes) -> None:
         ("a.png", "image/png", PNG, True),
         ("a.png", "image/png", b"words", False),
         ("a.jpg", "image/jpeg", PNG, False),
-        ("a.jpg", "image/jpg", b"\xff\xd8\xff\xe0", True),
+        ("a.jpg", "image/jpg", JPEG, True),
         ("a.pdf", "application/pdf", b"%PDF-1.4", True),
         ("a.pdf", "", b"words", False),
         ("a.txt", "application/octet-stream", b"%PDF-1.4", False),

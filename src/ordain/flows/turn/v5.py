@@ -166,7 +166,7 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
         required=asked.required,
         code=recalled.code[:CODE_CHARS],
         found=recalled.told.get("found", 0),
-        given=len(recalled.fragments),
+        given=recalled.told.get("given", 0),
     )
     refs = (0,) if recalled.seq < 0 else (0, recalled.seq)
     return context.fx.decide(RECALL, facts, None, refs).outcome

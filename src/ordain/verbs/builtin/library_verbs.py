@@ -1,7 +1,7 @@
 """``recall.fetch_context``, ``collapse.write_entry`` and ``research.search``: what is remembered, for planners.
 
 In a session only what the sender of the message may be given is found, whoever else speaks there. A run outside of any works for nobody in particular: whoever asks for it may read all of it
-at its own address (``scopes``). What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
+at its own address (``scopes``), but what came with a message is found in that message's session alone. What was stored keeps its trust: the output is trusted as far as the least trusted fragment in it. What a verb writes is foreign: a model
 worded it.
 """
 
@@ -44,6 +44,7 @@ class Remembered:
     created_at: str
     trust: Trust
     author: str
+    heading: Annotated[str, Field(description="Below which heading of a document it stands; empty where below none.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Recalled:
     method: Annotated[str, Field(description="dense: by meaning; text: by words.")]
     mode: RecallMode
     notice: Annotated[str, Field(description="What limits this answer; empty if nothing does.")]
+    of: Annotated[int, Field(description="How many passages what is attached has in all; 0 where nothing is.")] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,12 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
         category=Category.MEMORY_ACCESS,
         scopes=[TokenScope.MEMORY],
         tags=["memory"],
-        output={"fragments": OutputField(trust=Trust.OWN, sensitive=True), "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
+        output={
+            "fragments": OutputField(trust=Trust.OWN, sensitive=True),
+            "method": Trust.SYSTEM,
+            "mode": Trust.SYSTEM,
+            "of": Trust.SYSTEM,
+        },
         timeout_ms=15_000,
         idempotent=True,
         example=Example(input={"query": "what does Ada want for breakfast", "max_items": 3}),
@@ -145,12 +152,13 @@ def _fetch_context(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             run=context.run,
             session=context.session,
             personal=bool(context.session),
+            within_s=context.left_s,
             attached=tuple(attached or ()),
         )
         found = await from_library(library().search(asked))
         notice = "; ".join(filter(None, (_NOT_GRAPH if mode is RecallMode.GRAPH else "", found.notice)))
         done = RecallMode.HYBRID if mode is RecallMode.GRAPH else mode
-        recalled = Recalled([_remembered(one) for one in found.fragments], found.method, done, notice)
+        recalled = Recalled([_remembered(one) for one in found.fragments], found.method, done, notice, found.of)
         return Marked(recalled, {"fragments": _least(one.trust for one in found.fragments)})
 
     return fetch_context
@@ -256,6 +264,7 @@ def _search(library: Callable[[], Library]) -> FunctionVerb[..., Any]:
             run=context.run,
             session=context.session,
             personal=bool(context.session),
+            within_s=context.left_s,
         )
         found = await from_library(library().search(asked))
         researched = Researched([_passage(one) for one in found.fragments], found.method, found.notice)
@@ -299,7 +308,8 @@ def _least(trusts: Iterable[Trust]) -> Trust:
 
 
 def _remembered(one: Fragment) -> Remembered:
-    return Remembered(one.id, one.text, one.title, one.source, one.kind, one.score, moment(one.created_at), one.trust, one.author)
+    heading = one.heading if one.kind is ItemKind.DOCUMENT else ""  # a note's is its title
+    return Remembered(one.id, one.text, one.title, one.source, one.kind, one.score, moment(one.created_at), one.trust, one.author, heading)
 
 
 def _passage(one: Fragment) -> DocumentPassage:

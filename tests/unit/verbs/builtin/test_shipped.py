@@ -117,7 +117,7 @@ def test_calculated_numbers_are_not_the_systems_own(registry: Registry) -> None:
         "collapse.write_entry": {"collapse_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
         "mail.draft": {"draft_id": Trust.SYSTEM, "outcome": Trust.SYSTEM},
         "mail.send": {"message_id": Trust.SYSTEM, "recipients": Trust.SYSTEM},
-        "recall.fetch_context": {"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM},
+        "recall.fetch_context": {"fragments": Trust.OWN, "method": Trust.SYSTEM, "mode": Trust.SYSTEM, "of": Trust.SYSTEM},
         "research.search": {"passages": Trust.OWN, "method": Trust.SYSTEM},
     }
 

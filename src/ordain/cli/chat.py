@@ -14,6 +14,7 @@ from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
 from ordain.cli.connection import Connection, connect_served
 from ordain.cli.messenger import Addressed, Messenger, new_session
 from ordain.cli.options import ANEW, HERE, RemoteServer, Talking
+from ordain.cli.output import show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.screen import is_terminal, wants_colour
@@ -85,7 +86,7 @@ async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> i
         return await talking.run()
     finally:
         goes_on = "; what runs goes on with the next `ordain serve` or `ordain chat`" if messenger.embedded else "; what runs goes on"
-        print(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
+        show(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
 
 
 async def _session(messenger: Messenger, named: str | None) -> str:

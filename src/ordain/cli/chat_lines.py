@@ -302,4 +302,4 @@ def _read(descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue
 
 def announce(session: str) -> None:
     """Says on stderr where the conversation is, so that stdout holds answers only."""
-    print(f"session {session}", file=sys.stderr, flush=True)
+    print(cleaned(f"session {session}"), file=sys.stderr, flush=True)

@@ -69,7 +69,7 @@ def _give_streams() -> None:
         if getattr(sys, name) is None:
             descriptor = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(descriptor, True)  # as the one that was closed would have been
-            setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: SIM115 - it is this process's as long as that lasts
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
 
 
 def _read_no_further() -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
 from ordain.cli.connection import Connection, connect_served
+from ordain.cli.conversation_lines import one_line
 from ordain.cli.messenger import Addressed, Messenger, new_session
 from ordain.cli.options import ANEW, HERE, RemoteServer, Talking
 from ordain.cli.output import show
@@ -87,6 +88,8 @@ async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> i
     finally:
         goes_on = "; what runs goes on with the next `ordain serve` or `ordain chat`" if messenger.embedded else "; what runs goes on"
         show(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
+        for text in talking.undelivered:
+            show(f"not delivered: {one_line(text)}")
 
 
 async def _session(messenger: Messenger, named: str | None) -> str:

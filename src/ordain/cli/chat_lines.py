@@ -17,7 +17,7 @@ from typing import Any
 
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.columns import UNBROKEN
-from ordain.cli.conversation_lines import question_lines, thread_lines
+from ordain.cli.conversation_lines import one_line, question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.output import show_header, show_reply
@@ -96,8 +96,10 @@ class LineChat:
         self._stopping = asyncio.ensure_future(self._say_stop(self._waiting_for))
 
     async def _say_stop(self, message_id: str) -> None:
-        with suppress(OrdainError):
+        try:
             await self._messenger.say(self._to, STOP, reply_to=message_id)
+        except OrdainError as error:
+            print(cleaned(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]"), file=sys.stderr, flush=True)
 
     async def _run(self, messages: AsyncIterator[str]) -> int:
         after: int | None = None

@@ -352,6 +352,43 @@ def test_the_stream_is_taken_up_again(home: Path) -> None:
         leave(terminal)
 
 
+def test_what_was_not_delivered_is_named(home: Path) -> None:
+    """Words said while the server is dead are told to wait, and named by whoever leaves before it is back; so is a stop that never arrived."""
+    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", *AGENT, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("long work")
+        terminal.until("→ step 1: math.evaluate")
+        server.kill()
+        terminal.type("\x03", enter=False)
+        terminal.type("words for nobody")
+        terminal.until("what was said is not delivered yet")
+        terminal.type("\x04", enter=False)
+        assert terminal.end() == 3
+        shown = [line for line in terminal.screen.lines if line.startswith("not delivered: ")]
+        assert shown == ["not delivered: “stop”", "not delivered: “words for nobody”"]
+
+
+def test_what_was_said_while_the_server_was_away_is_sent_again(home: Path) -> None:
+    """However long it was: each message once and in its order, and what arrives late is told."""
+    with (
+        Server(home, environment=play(home), arguments=("--port", str(fixed_port()))) as server,
+        chatting(home, "--session", "s", **play(home)) as terminal,
+    ):
+        terminal.until("/help")
+        terminal.type("hello")
+        terminal.until_answered("Hello to you.")
+        server.kill()
+        terminal.type("hello first")
+        terminal.type("hello second")
+        terminal.until("what was said is not delivered yet")
+        server.start()
+        terminal.until("(delivered: “hello first”)")
+        terminal.until("(delivered: “hello second”)")
+        entries = server.http.get("/sessions/s/messages").json()["entries"]
+        assert [one["text"] for one in entries if one["event"] == "message"] == ["hello", "hello first", "hello second"]
+        leave(terminal)
+
+
 def test_what_cannot_begin_leaves_the_terminal_as_it_was(home: Path) -> None:
     """A refusal before the first message is one line and its exit code."""
     with chatting(home, "--workspace", "Not One", columns=400, **play(home)) as terminal:

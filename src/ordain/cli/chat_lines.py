@@ -270,13 +270,7 @@ class LineChat:
 
 
 async def one(message: str) -> AsyncGenerator[str, None]:
-    """The message of the command line.
-
-    Raises:
-        InvalidRequest: it says nothing.
-    """
-    if not message.strip():
-        raise InvalidRequest("a message has a text", code="empty_message")
+    """The message of the command line."""
     yield message
 
 

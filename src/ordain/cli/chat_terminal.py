@@ -26,7 +26,7 @@ from ordain.cli.conversation_lines import (
 )
 from ordain.cli.exit_codes import OK, UNAVAILABLE
 from ordain.cli.markdown_lines import markdown_lines
-from ordain.cli.messenger import Addressed, Messenger, Outgoing
+from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
 from ordain.cli.outbox import Outbox
 from ordain.cli.output import people_read
 from ordain.cli.screen import BOLD, CYAN, ScreenLine
@@ -197,7 +197,7 @@ class TerminalChat:
         self._mine.add(message.message_id)
         self._spawn(self._sent, message, self._to, reply_to)
 
-    async def _sent(self, message: Outgoing, to: Addressed, reply_to: str) -> None:
+    async def _sent(self, message: UnsentMessage, to: Addressed, reply_to: str) -> None:
         sent = await self._outbox.deliver(message)
         if sent.attached in REQUESTS and not reply_to:
             self._request = message.text
@@ -307,9 +307,12 @@ class TerminalChat:
 
     def _session(self, words: Sequence[str]) -> None:
         if words:
-            self._spawn(self._open, words[0])
+            self._spawn(self._go, words[0])
         else:
             self._say(notice(f"session {self._to.session}"))
+
+    async def _go(self, named: str) -> None:
+        await self._open(await self._messenger.meant_session(named))
 
     def _why(self) -> None:
         told = header_lines(people_read(self._header, whole=True)) if self._header else [notice("there is no reply yet to ask after")]

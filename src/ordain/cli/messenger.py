@@ -49,7 +49,7 @@ class Addressed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class UnsentMessage:
     """A message as it is sent, as often as it takes."""
 
     message_id: str
@@ -97,7 +97,7 @@ class Messenger:
         files, self._files = self._files, []
         return {"attachments": [file.model_dump(mode="json", by_alias=True, exclude_none=True) for file in files]} if files else {}
 
-    def outgoing(self, to: Addressed, text: str, *, reply_to: str | None = None) -> Outgoing:
+    def outgoing(self, to: Addressed, text: str, *, reply_to: str | None = None) -> UnsentMessage:
         """A message with an id of its own, and with the files that were attached."""
         context: dict[str, Any] = {"routingHints": to.hints()}
         message_id = new_message_id()
@@ -109,9 +109,9 @@ class Messenger:
             "context": context if reply_to is None else {**context, "replyTo": reply_to},
             "messageId": message_id,
         }
-        return Outgoing(message_id=message_id, text=text, content=json.dumps(body).encode())
+        return UnsentMessage(message_id=message_id, text=text, content=json.dumps(body).encode())
 
-    async def deliver(self, message: Outgoing) -> MessageAnswer:
+    async def deliver(self, message: UnsentMessage) -> MessageAnswer:
         """Send a message; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
 
         Raises:
@@ -195,6 +195,14 @@ class Messenger:
                 await self.session(given)
                 return given
         return await self._connection.whole_id(SESSION, given, self._headers)
+
+    async def meant_session(self, named: str) -> str:
+        """A session to talk in: the latest one, or that of exactly this id, which need not exist yet.
+
+        Raises:
+            NotFound: the latest one, and there is none.
+        """
+        return await self.whole_session(named) if named == LAST else named
 
     async def whole_approval(self, given: str) -> str:
         """The same of an approval."""

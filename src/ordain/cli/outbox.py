@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ordain.cli.conversation_lines import one_line
-from ordain.cli.messenger import Addressed, Messenger, Outgoing
+from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
 from ordain.contracts.conversation import MessageAnswer
-from ordain.errors import Transient
+from ordain.errors import OrdainError, Transient
 
 AGAIN_S = 3.0
 """Between tries, each of which takes up a lost connection by itself."""
@@ -23,7 +23,7 @@ class Outbox:
     def __init__(self, messenger: Messenger, tell: Callable[[str], None]) -> None:
         """Nothing is on its way."""
         self._messenger, self._tell = messenger, tell
-        self._waiting: dict[str, Outgoing] = {}
+        self._waiting: dict[str, UnsentMessage] = {}
         self._sending, self._empty = asyncio.Lock(), asyncio.Event()
         self._away = False
 
@@ -32,14 +32,14 @@ class Outbox:
         """The words of which nobody said that they arrived, oldest first."""
         return tuple(message.text for message in self._waiting.values())
 
-    def put(self, to: Addressed, text: str, reply_to: str | None) -> Outgoing:
+    def put(self, to: Addressed, text: str, reply_to: str | None) -> UnsentMessage:
         """A message, with the files that were attached; from here on it is known to be on its way."""
         message = self._messenger.outgoing(to, text, reply_to=reply_to)
         self._waiting[message.message_id] = message
         self._empty.clear()
         return message
 
-    async def deliver(self, message: Outgoing) -> MessageAnswer:
+    async def deliver(self, message: UnsentMessage) -> MessageAnswer:
         """Send it, behind those that were said before it, until it is durable; the answer so far.
 
         Raises:
@@ -48,15 +48,13 @@ class Outbox:
         async with self._sending:
             try:
                 answer = await self._until_taken(message)
-            except asyncio.CancelledError:  # whoever said it leaves
-                raise
-            except BaseException:
+            except OrdainError:
                 self._forget(message)
                 raise
         self._forget(message)
         return answer
 
-    async def _until_taken(self, message: Outgoing) -> MessageAnswer:
+    async def _until_taken(self, message: UnsentMessage) -> MessageAnswer:
         while True:
             try:
                 answer = await self._messenger.deliver(message)
@@ -71,7 +69,7 @@ class Outbox:
             self._away = self._away and len(self._waiting) > 1
             return answer
 
-    def _forget(self, message: Outgoing) -> None:
+    def _forget(self, message: UnsentMessage) -> None:
         self._waiting.pop(message.message_id, None)
         if not self._waiting:
             self._empty.set()

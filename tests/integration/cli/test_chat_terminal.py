@@ -240,6 +240,7 @@ def test_commands(home: Path) -> None:
             ("/status", "done              “/hello”"),
             ("/session other", "(session other;"),
             ("hello", "Hello to you."),
+            ("/session last", "(session other;"),
             ("/st", "/st is no command"),
         ):
             terminal.type(typed)

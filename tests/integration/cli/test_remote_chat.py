@@ -84,7 +84,8 @@ def test_without_a_good_token_nothing_is_said(server: Server, tmp_path: Path) ->
     for environment in ({}, {"ORDAIN_TOKEN": other}):
         done = run_cli("chat", "--url", url(server), "hello", home=tmp_path / "here", environment=environment)
         assert (done.returncode, done.stdout) == (2, b"")
-        assert done.stderr.decode().splitlines()[-1].endswith("[unauthenticated]")
+        (told,) = done.stderr.decode().splitlines()
+        assert told.endswith("[unauthenticated]")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ordain.cli.conversation_lines import WITHIN
+from ordain.rules.plain_reply import QUOTE
 from tests.e2e.process import Server, fixed_port
 from tests.integration.cli.chat_script import BRIEF, play
 from tests.integration.cli.terminal import Terminal, chatting
@@ -351,6 +353,23 @@ def test_the_stream_is_taken_up_again(home: Path) -> None:
         assert server.http.post("/messages", json=body).status_code == 200
         terminal.until("“eve”: hello again")
         leave(terminal)
+
+
+def test_a_terminal_without_the_signs_gets_their_numbers(home: Path) -> None:
+    """Where the locale has no UTF-8 no sign becomes a question mark, which means something; every piece of a model's words stays behind its mark."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    with chatting(home, columns=44, **play(home), **plain) as terminal:
+        terminal.until("/help")
+        terminal.type("lie to me")
+        terminal.until("\\u2713 scripted \\xb7 no tool")
+        terminal.until_prompt("brain >")
+        leave(terminal)
+        shown = below(terminal, "brain > lie to me")
+        assert "?" not in "".join(shown)
+        assert shown[1].startswith("\\u2713 scripted \\xb7 no tool")
+        lies = shown[shown.index("> All went well.") + 1 : shown.index("> \\xb7 3 steps")]
+        assert all(line.startswith(">") for line in lies)
+        assert any(line.startswith(QUOTE + WITHIN) for line in lies)
 
 
 def test_what_was_not_delivered_is_named(home: Path) -> None:

@@ -213,7 +213,10 @@ class Ordain(Embedded):
 
         Raises:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
+            Conflict: it runs (``not_alone``).
         """
+        if self._closing is not None:
+            raise Conflict("this Ordain runs already: enter it once, and use it wherever it is wanted", code="not_alone")
         async with AsyncExitStack() as closing:
             self._opened = opened = self._open(closing)
             await self._begin(opened)

@@ -6,21 +6,22 @@ import asyncio
 import logging
 import os
 import sys
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
 from ordain.cli.connection import Connection, connect_served
+from ordain.cli.conversation_lines import one_line
 from ordain.cli.messenger import Addressed, Messenger, new_session
 from ordain.cli.options import ANEW, HERE, RemoteServer, Talking
+from ordain.cli.output import show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.screen import is_terminal, wants_colour
-from ordain.cli.short_ids import LAST
 from ordain.cli.slash import MODES
 from ordain.contracts.nearest import did_you_mean
-from ordain.errors import ConfigurationError
+from ordain.errors import ConfigurationError, InvalidRequest, Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +39,9 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
     """Hold a conversation; in a terminal until the user leaves, else until every message is answered.
 
     Raises:
+        InvalidRequest: the message says nothing.
         ConfigurationError: no such mode, or what is asked for contradicts itself.
-        NotFound: the last session is asked for and there is none.
+        NotFound: the last session is asked for and there is none, or a verb that there is not.
         OrdainError: a message was refused, or the server has gone.
     """
     if asked.to.mode not in MODES:
@@ -48,6 +50,8 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         raise ConfigurationError("--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage")
     if asked.at.token_file is not None and not asked.at.url:
         raise ConfigurationError("--token-file holds the token for --url; for a server here: ORDAIN_TOKEN_FILE", code="usage")
+    if asked.words and not _text(asked.words).strip():
+        raise InvalidRequest("a message has a text", code="empty_message")
     return asyncio.run(_chat(home_of(data_dir), asked))
 
 
@@ -69,9 +73,13 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
         messenger, given = Messenger(connection, asked.to.workspace), asked.to
         for file in given.attach:
             messenger.attach(str(file))
-        to = Addressed(session=await _session(messenger, given.session), user=given.user or person(), mode=given.mode, verbs=given.verb)
+        to = Addressed(session=await _session(messenger, given), user=given.user or person(), mode=given.mode, verbs=given.verb)
+        with suppress(Refused):  # a token that may talk need not look at verbs: what is said with one then tells
+            await messenger.check_verbs(to.verbs)
         if at_terminal:
             return await _at_terminal(messenger, to, whole=asked.whole)
+        if asked.at.url:  # a token that is not good is told before anything else
+            await messenger.transcript(to.session, 1)
         how = Printed(as_json=asked.as_json, whole=asked.whole)
         messages = one(_text(asked.words)) if asked.words else lines_of(sys.stdin.fileno())
         return await LineChat(messenger, to, how, commands=not asked.words).run(messages)
@@ -85,11 +93,13 @@ async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> i
         return await talking.run()
     finally:
         goes_on = "; what runs goes on with the next `ordain serve` or `ordain chat`" if messenger.embedded else "; what runs goes on"
-        print(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
+        show(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
+        for text in talking.undelivered:
+            show(f"not delivered: {one_line(text)}")
 
 
-async def _session(messenger: Messenger, named: str | None) -> str:
-    return await messenger.whole_session(named) if named == LAST else named or new_session()
+async def _session(messenger: Messenger, to: Talking) -> str:
+    return new_session() if to.session is None else await messenger.meant_session(to.session)
 
 
 def _text(words: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.columns import UNBROKEN
-from ordain.cli.conversation_lines import question_lines, thread_lines
+from ordain.cli.conversation_lines import one_line, question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.cli.output import show_header, show_reply
@@ -96,8 +96,10 @@ class LineChat:
         self._stopping = asyncio.ensure_future(self._say_stop(self._waiting_for))
 
     async def _say_stop(self, message_id: str) -> None:
-        with suppress(OrdainError):
+        try:
             await self._messenger.say(self._to, STOP, reply_to=message_id)
+        except OrdainError as error:
+            print(cleaned(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]"), file=sys.stderr, flush=True)
 
     async def _run(self, messages: AsyncIterator[str]) -> int:
         after: int | None = None
@@ -268,13 +270,7 @@ class LineChat:
 
 
 async def one(message: str) -> AsyncGenerator[str, None]:
-    """The message of the command line.
-
-    Raises:
-        InvalidRequest: it says nothing.
-    """
-    if not message.strip():
-        raise InvalidRequest("a message has a text", code="empty_message")
+    """The message of the command line."""
     yield message
 
 
@@ -302,4 +298,4 @@ def _read(descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue
 
 def announce(session: str) -> None:
     """Says on stderr where the conversation is, so that stdout holds answers only."""
-    print(f"session {session}", file=sys.stderr, flush=True)
+    print(cleaned(f"session {session}"), file=sys.stderr, flush=True)

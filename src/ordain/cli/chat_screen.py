@@ -38,8 +38,10 @@ from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.widgets import SearchToolbar
 
 from ordain.cli.columns import clipped, wrapped
+from ordain.cli.conversation_lines import WITHIN
 from ordain.cli.screen import ScreenLine
 from ordain.cli.typed_text import typed_text
+from ordain.rules.plain_reply import QUOTE
 
 COLUMNS_MIN, ROWS_MIN = 20, 6
 MENU_ROWS = 8
@@ -185,10 +187,23 @@ class ChatScreen:
 
     def _live_text(self) -> StyleAndTextTuples:
         shown = self._live[-(self.rows - 2) :]
-        parts = [self._styled(line, clipped(line.text, self.columns)) for line in shown]
+        parts = [self._styled(line, clipped(line.text, self.columns, self._spelled("…"))) for line in map(self._writable, shown)]
         return [fragment for at, part in enumerate(parts) for fragment in ([("", "\n")] if at else []) + part]
 
+    def _spelled(self, text: str) -> str:
+        """The text as the terminal's encoding has it: a sign that it lacks stands there by its number, as in a pipe, and never as another one."""
+        encoding = self._app.output.encoding()
+        return text.encode(encoding, "backslashreplace").decode(encoding)
+
+    def _writable(self, line: ScreenLine) -> ScreenLine:
+        """The line so spelled; it may be longer then, and what is left of foreign words stands behind their mark."""
+        spelled = self._spelled(line.text)
+        if spelled == line.text:
+            return line
+        return ScreenLine(text=spelled, style=line.style, indent=QUOTE + WITHIN if line.text.startswith(QUOTE) else line.indent)
+
     def _broken(self, line: ScreenLine) -> StyleAndTextTuples:
+        line = self._writable(line)
         if line.spans:
             return [*self._styled(line, line.text), ("", "\n")]
         first, *rest = wrapped(line.text, self.columns, line.indent)

@@ -24,9 +24,10 @@ from ordain.cli.conversation_lines import (
     thread_lines,
     words,
 )
-from ordain.cli.exit_codes import OK
+from ordain.cli.exit_codes import OK, UNAVAILABLE
 from ordain.cli.markdown_lines import markdown_lines
-from ordain.cli.messenger import Addressed, Messenger, new_message_id
+from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
+from ordain.cli.outbox import Outbox
 from ordain.cli.output import people_read
 from ordain.cli.screen import BOLD, CYAN, ScreenLine
 from ordain.cli.slash import MODES, REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
@@ -65,6 +66,7 @@ class TerminalChat:
         self._whole, self._header, self._colour = whole, "", colour
         self._messenger, self._to, self._talk = messenger, to, Talk()
         self._approvals = ChatApprovals(messenger)
+        self._outbox = Outbox(messenger, lambda told: self._say(notice(told), EMPTY))
         self._screen = ChatScreen(self, SlashCompleter(self._names), colour=colour)
         self._mine: set[str] = set()
         self._since: dict[str, float] = {}
@@ -77,7 +79,7 @@ class TerminalChat:
         self._following: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
-        """Talk until the user leaves; what runs then goes on."""
+        """Talk until the user leaves; what runs then goes on. Exit code 3: of something that was said nobody knows whether it arrived."""
         loop = asyncio.get_running_loop()
         opening = asyncio.ensure_future(self._open(self._to.session))
         opening.add_done_callback(lambda _: self._screen.leave() if opening.cancelled() or opening.exception() else None)
@@ -85,6 +87,7 @@ class TerminalChat:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(number, self._screen.leave)
             await self._screen.run()
+            await self._outbox.settle()
             if opening.done():
                 opening.result()
         finally:
@@ -92,7 +95,12 @@ class TerminalChat:
                 loop.remove_signal_handler(number)
             for task in (opening, *self._tasks):
                 task.cancel()
-        return OK
+        return UNAVAILABLE if self.undelivered else OK
+
+    @property
+    def undelivered(self) -> Sequence[str]:
+        """See ``Outbox``."""
+        return self._outbox.undelivered
 
     @property
     def leaves_running(self) -> bool:
@@ -185,15 +193,14 @@ class TerminalChat:
         self._say(
             *(ScreenLine(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY
         )
-        message_id = new_message_id()
-        self._mine.add(message_id)
-        self._spawn(self._sent, text, message_id, reply_to)
+        message = self._outbox.put(self._to, text, reply_to or None)
+        self._mine.add(message.message_id)
+        self._spawn(self._sent, message, self._to, reply_to)
 
-    async def _sent(self, text: str, message_id: str, reply_to: str) -> None:
-        to = self._to
-        sent = await self._messenger.say(to, text, message_id=message_id, reply_to=reply_to or None)
+    async def _sent(self, message: UnsentMessage, to: Addressed, reply_to: str) -> None:
+        sent = await self._outbox.deliver(message)
         if sent.attached in REQUESTS and not reply_to:
-            self._request = text
+            self._request = message.text
         if to.session == self._to.session and self._following is None:
             self._follow()
         answer = await self._messenger.answer(to.session, sent.session_seq)
@@ -300,9 +307,12 @@ class TerminalChat:
 
     def _session(self, words: Sequence[str]) -> None:
         if words:
-            self._spawn(self._open, words[0])
+            self._spawn(self._go, words[0])
         else:
             self._say(notice(f"session {self._to.session}"))
+
+    async def _go(self, named: str) -> None:
+        await self._open(await self._messenger.meant_session(named))
 
     def _why(self) -> None:
         told = header_lines(people_read(self._header, whole=True)) if self._header else [notice("there is no reply yet to ask after")]

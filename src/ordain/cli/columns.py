@@ -34,9 +34,9 @@ def fitting(text: str, columns: int) -> int:
     return len(text)
 
 
-def clipped(text: str, columns: int) -> str:
+def clipped(text: str, columns: int, ellipsis: str = "…") -> str:
     """The text, cut to so many columns with an ellipsis where it is longer."""
-    return text if width(text) <= columns else text[: fitting(text, columns - 1)] + "…"
+    return text if width(text) <= columns else text[: fitting(text, columns - width(ellipsis))] + ellipsis
 
 
 def wrapped(line: str, columns: int, indent: str = "") -> list[str]:

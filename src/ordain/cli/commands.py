@@ -31,6 +31,8 @@ from ordain.cli.options import (
     behind_command,
 )
 
+USAGE_SHOWN = 2000
+"""Most characters of what is said of a wrong argument: it quotes the argument."""
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now, 4 done but for runs that cannot be read."
 
 
@@ -54,7 +56,9 @@ def app(arguments: list[str]) -> Any:
     try:
         return tree(behind_command(arguments, _commands), exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        print(f"ordain: {' '.join(str(error).split())} Try: ordain --help [usage]", file=sys.stderr)
+        from ordain.rules.header import plain  # lazy: an error needs it
+
+        print(f"ordain: {plain(str(error), USAGE_SHOWN)} Try: ordain --help [usage]", file=sys.stderr)
         return USAGE
 
 

@@ -18,6 +18,7 @@ MESSAGE = 2000
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    _give_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given in (["--version"], ["-V"]):
         print(f"ordain {__version__}")
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         code = app(given)
+        sys.stdout.flush()  # here it may fail: at the interpreter's end that would be told as an error of this command
     except OrdainError as error:
         from ordain.contracts.visible import escaped_json  # lazy: see above
         from ordain.rules.header import plain  # lazy: an error needs it, the version does not
@@ -44,8 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return _read_no_further()
+    except SystemExit as left:
+        if isinstance(left.__context__, BrokenPipeError):  # what writes the help ends so
+            return _read_no_further()
+        raise
     except RecursionError:
         print("ordain: an argument nests too deep [too_deep]", file=sys.stderr)
         return USAGE
@@ -54,6 +59,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ordain: {ascii(where)[1:-1]}{error.strerror or error} [io]", file=sys.stderr)
         return UNAVAILABLE
     return code if isinstance(code, int) else OK
+
+
+def _give_streams() -> None:
+    """What this process was begun without: of a closed stdin nothing is read, and what is written to a closed stdout goes nowhere.
+
+    In their order: each takes the lowest number that is free, which is its own, and no file that is opened later gets it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(descriptor, True)  # as the one that was closed would have been
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
+
+
+def _read_no_further() -> int:
+    """Whoever was written to has read enough: no failure, and nothing more is tried."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK
 
 
 def exit_code(error: OrdainError) -> int:

@@ -48,6 +48,15 @@ class Addressed:
         return {"mode": self.mode, **named}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsentMessage:
+    """A message as it is sent, as often as it takes."""
+
+    message_id: str
+    text: str
+    content: bytes
+
+
 class EventHeard(msgspec.Struct, frozen=True, kw_only=True):
     """One event as it came."""
 
@@ -88,24 +97,35 @@ class Messenger:
         files, self._files = self._files, []
         return {"attachments": [file.model_dump(mode="json", by_alias=True, exclude_none=True) for file in files]} if files else {}
 
-    async def say(self, to: Addressed, text: str, *, message_id: str | None = None, reply_to: str | None = None) -> MessageAnswer:
-        """Send a message, with the files that were attached; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
-
-        Raises:
-            OrdainError: it was refused, or the server stays away (``server_gone``).
-        """
+    def outgoing(self, to: Addressed, text: str, *, reply_to: str | None = None) -> UnsentMessage:
+        """A message with an id of its own, and with the files that were attached."""
         context: dict[str, Any] = {"routingHints": to.hints()}
+        message_id = new_message_id()
         body = {
             "sessionId": to.session,
             "userId": to.user,
             "channel": CHANNEL,
             "message": {"text": text, **({} if reply_to else self._attached())},
             "context": context if reply_to is None else {**context, "replyTo": reply_to},
-            "messageId": message_id or new_message_id(),
+            "messageId": message_id,
         }
+        return UnsentMessage(message_id=message_id, text=text, content=json.dumps(body).encode())
+
+    async def deliver(self, message: UnsentMessage) -> MessageAnswer:
+        """Send a message; when this returns it is durable. The answer so far; sent again after a lost connection it is the same message.
+
+        Raises:
+            OrdainError: it was refused, or the server stays away (``server_gone``).
+        """
         headers = {"Prefer": "respond-async", "Content-Type": "application/json"}
-        said = await self._asked("POST", "/messages", content=json.dumps(body).encode(), headers=headers)
-        return MessageAnswer.model_validate(said)
+        return MessageAnswer.model_validate(await self._asked("POST", "/messages", content=message.content, headers=headers))
+
+    async def say(self, to: Addressed, text: str, *, reply_to: str | None = None) -> MessageAnswer:
+        """Make a message and send it.
+
+        Raises: as ``deliver``.
+        """
+        return await self.deliver(self.outgoing(to, text, reply_to=reply_to))
 
     async def answer(self, session: str, seq: int) -> MessageAnswer:
         """Wait until a message is answered: by a reply, by a question, by an approval that it waits for, or because nothing follows from it.
@@ -175,6 +195,14 @@ class Messenger:
                 await self.session(given)
                 return given
         return await self._connection.whole_id(SESSION, given, self._headers)
+
+    async def meant_session(self, named: str) -> str:
+        """A session to talk in: the latest one, or that of exactly this id, which need not exist yet.
+
+        Raises:
+            NotFound: the latest one, and there is none.
+        """
+        return await self.whole_session(named) if named == LAST else named
 
     async def whole_approval(self, given: str) -> str:
         """The same of an approval."""

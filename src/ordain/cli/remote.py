@@ -30,7 +30,9 @@ async def connect_remote(at: RemoteServer) -> AsyncGenerator[Connection]:
         raise ConfigurationError(
             f"a token goes to {url.host} over https only: over http everybody on the way could read it", code="token_in_clear"
         )
-    async with httpx2.AsyncClient(base_url=url, timeout=None) as http:
+    proxied = not is_loopback_name(url.host) and (url.scheme == "https" or not token)  # who reads plain http on the way reads the token
+    trust = httpx2.create_ssl_context()  # of the environment, also where its proxies do not count
+    async with httpx2.AsyncClient(base_url=url, timeout=None, verify=trust, trust_env=proxied) as http:
         await _probe(http, at.url)
         if token:  # not before: whoever else answers there learns nothing
             http.headers["Authorization"] = f"Bearer {token}"

@@ -47,7 +47,7 @@ async def whole_id(kind: IdKind, given: str, listed: List) -> str:
     """The id that was meant. One that is whole, or that nothing here is found by, comes back as it was typed: whoever is asked for it says so.
 
     Raises:
-        NotFound: the last one, and there is none.
+        NotFound: the last one, and there is none; or it is too short for a part of an id.
         InvalidRequest: it is part of several (``ambiguous_id``); they are listed.
         OrdainError: as ``listed``.
     """
@@ -56,7 +56,9 @@ async def whole_id(kind: IdKind, given: str, listed: List) -> str:
         if not found:
             raise NotFound(f"there is no {kind.noun} yet", code=kind.missing)
         return str(found[0][kind.key])
-    if len(given) < PART_MIN or _WHOLE.fullmatch(given):
+    if len(given) < PART_MIN:
+        raise NotFound(f"{given or 'nothing'} names no {kind.noun}: of its id at least {PART_MIN} signs are needed", code=kind.missing)
+    if _WHOLE.fullmatch(given):
         return given
     found = await listed({**kind.every, "named": given, "limit": CANDIDATES + 1})
     ids = [str(one[kind.key]) for one in found]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -19,7 +19,7 @@ from ordain.contracts.policy import VerbsPolicy
 from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import VerbFolder
-from ordain.verbs.functions import AnyFunctionVerb, bind
+from ordain.verbs.functions import AnyFunctionVerb, FunctionVerb, bind
 from ordain.verbs.http_access import HttpAccess
 
 
@@ -143,6 +143,10 @@ class Registry:
             raise ConfigurationError(f"{self._origins[spec.name]}: {error.message}", code=error.code) from error
 
     def _add_function(self, function: AnyFunctionVerb) -> None:
+        given = cast("object", function)  # an embedder's, who may not check types
+        if not isinstance(given, FunctionVerb):
+            named = getattr(given, "__name__", type(given).__name__)
+            raise ConfigurationError(f"{named} is no verb: put @verb before it", code="invalid_verb")
         self._add(function.spec, f"function {function.function.__module__}.{function.function.__qualname__}")
         self._functions[function.spec.name] = function
 

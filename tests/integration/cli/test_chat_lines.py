@@ -19,7 +19,7 @@ from ordain.cli.connection import Connection
 from ordain.cli.messenger import Addressed, Messenger
 from ordain.contracts.conversation import MessageAnswer
 from tests.commands import Command, start_command
-from tests.e2e.process import PATIENCE_S, Server, fixed_port
+from tests.e2e.process import PATIENCE_S, Server, fixed_port, run_cli
 from tests.integration.cli.chat_script import BRIEF, play
 
 
@@ -195,11 +195,20 @@ def test_each_mode_has_its_own_verb(server: Server) -> None:
 
 
 def test_one_verb_serves_and_an_unknown_one_is_refused(server: Server) -> None:
-    """One --verb is the turn's; a verb that nobody has fails typed."""
+    """One --verb is the turn's; one that nobody has is told before anything is said, with the one that was probably meant."""
     served = server.cli("chat", "--verbose", "--verb", "math.evaluate", "2 + 3")
     assert (served.returncode, "✓ math.evaluate" in served.stdout.decode()) == (0, True)
-    unknown = server.cli("chat", "--verb", "no_such_verb", "hello")
-    assert (unknown.returncode, "unknown_verb" in unknown.stdout.decode()) == (1, True)
+    unknown = server.cli("chat", "--verb", "math.evalute", "2 + 3")
+    assert (unknown.returncode, unknown.stdout) == (2, b"")
+    assert unknown.stderr.decode() == "ordain: there is no verb math.evalute; did you mean math.evaluate? [unknown_verb]\n"
+
+
+@pytest.mark.parametrize("words", ["", " \n"])
+def test_a_message_that_says_nothing_is_refused_before_anything(tmp_path: Path, words: str) -> None:
+    """No session is named that nothing was said in, and nothing is opened."""
+    done = run_cli("chat", words, home=tmp_path / "home")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"ordain: a message has a text [empty_message]\n")
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_verb_that_there_is_not_is_refused_where_it_is_named(server: Server) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ordain.cli.conversation_lines import WITHIN
+from ordain.rules.plain_reply import QUOTE
 from tests.e2e.process import Server, fixed_port
 from tests.integration.cli.chat_script import BRIEF, play
 from tests.integration.cli.terminal import Terminal, chatting
@@ -240,6 +242,7 @@ def test_commands(home: Path) -> None:
             ("/status", "done              “/hello”"),
             ("/session other", "(session other;"),
             ("hello", "Hello to you."),
+            ("/session last", "(session other;"),
             ("/st", "/st is no command"),
         ):
             terminal.type(typed)
@@ -349,6 +352,60 @@ def test_the_stream_is_taken_up_again(home: Path) -> None:
         body = {"sessionId": "s", "userId": "eve", "message": {"text": "hello again"}}
         assert server.http.post("/messages", json=body).status_code == 200
         terminal.until("“eve”: hello again")
+        leave(terminal)
+
+
+def test_a_terminal_without_the_signs_gets_their_numbers(home: Path) -> None:
+    """Where the locale has no UTF-8 no sign becomes a question mark, which means something; every piece of a model's words stays behind its mark."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    with chatting(home, columns=44, **play(home), **plain) as terminal:
+        terminal.until("/help")
+        terminal.type("lie to me")
+        terminal.until("\\u2713 scripted \\xb7 no tool")
+        terminal.until_prompt("brain >")
+        leave(terminal)
+        shown = below(terminal, "brain > lie to me")
+        assert "?" not in "".join(shown)
+        assert shown[1].startswith("\\u2713 scripted \\xb7 no tool")
+        lies = shown[shown.index("> All went well.") + 1 : shown.index("> \\xb7 3 steps")]
+        assert all(line.startswith(">") for line in lies)
+        assert any(line.startswith(QUOTE + WITHIN) for line in lies)
+
+
+def test_what_was_not_delivered_is_named(home: Path) -> None:
+    """Words said while the server is dead are told to wait, and named by whoever leaves before it is back; so is a stop that never arrived."""
+    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", *AGENT, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("long work")
+        terminal.until("→ step 1: math.evaluate")
+        server.kill()
+        terminal.type("\x03", enter=False)
+        terminal.type("words for nobody")
+        terminal.until("what was said is not delivered yet")
+        terminal.type("\x04", enter=False)
+        assert terminal.end() == 3
+        shown = [line for line in terminal.screen.lines if line.startswith("not delivered: ")]
+        assert shown == ["not delivered: “stop”", "not delivered: “words for nobody”"]
+
+
+def test_what_was_said_while_the_server_was_away_is_sent_again(home: Path) -> None:
+    """However long it was: each message once and in its order, and what arrives late is told."""
+    with (
+        Server(home, environment=play(home), arguments=("--port", str(fixed_port()))) as server,
+        chatting(home, "--session", "s", **play(home)) as terminal,
+    ):
+        terminal.until("/help")
+        terminal.type("hello")
+        terminal.until_answered("Hello to you.")
+        server.kill()
+        terminal.type("hello first")
+        terminal.type("hello second")
+        terminal.until("what was said is not delivered yet")
+        server.start()
+        terminal.until("(delivered: “hello first”)")
+        terminal.until("(delivered: “hello second”)")
+        entries = server.http.get("/sessions/s/messages").json()["entries"]
+        assert [one["text"] for one in entries if one["event"] == "message"] == ["hello", "hello first", "hello second"]
         leave(terminal)
 
 

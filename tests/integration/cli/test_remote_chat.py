@@ -55,6 +55,16 @@ def test_words_are_sent_elsewhere(server: Server, token: Path, tmp_path: Path) -
     assert {run["principal"] for run in runs} == {"token:laptop"}
 
 
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+def test_no_proxy_is_asked_for_this_machine(server: Server, token: Path, tmp_path: Path, name: str) -> None:
+    """Whatever the environment says of proxies: none of them is sent the token or a word that goes to this machine."""
+    heard = list[str]()
+    with stranger(heard) as proxy:
+        environment = {name: proxy, "NO_PROXY": "", "no_proxy": ""}
+        done = run_cli("chat", "--url", url(server), "--token-file", str(token), "hello", home=tmp_path / "here", environment=environment)
+    assert (done.returncode, heard) == (0, []), done.stderr
+
+
 def test_a_terminal_talks_to_a_server_elsewhere(server: Server, token: Path, tmp_path: Path) -> None:
     """As it does to one here: an answer as it is written, then the reply, and the session is taken up again."""
     arguments = ("--url", url(server), "--token-file", str(token))
@@ -74,7 +84,8 @@ def test_without_a_good_token_nothing_is_said(server: Server, tmp_path: Path) ->
     for environment in ({}, {"ORDAIN_TOKEN": other}):
         done = run_cli("chat", "--url", url(server), "hello", home=tmp_path / "here", environment=environment)
         assert (done.returncode, done.stdout) == (2, b"")
-        assert done.stderr.decode().splitlines()[-1].endswith("[unauthenticated]")
+        (told,) = done.stderr.decode().splitlines()
+        assert told.endswith("[unauthenticated]")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from ordain import Ordain
 from ordain.contracts.library import MemorySearch, NoteRequest, RecallMode
-from ordain.errors import StorageUnavailable, Transient
+from ordain.errors import ConfigurationError, Conflict, StorageUnavailable, Transient
 from ordain.ports.store import Change, Operation
 from ordain.runtime import background
 from ordain.store.folder import FILE
@@ -151,3 +151,18 @@ async def test_a_stop_that_fails_closes_all_the_same(tmp_path: Path) -> None:
     assert closed == ["stuck"] * 2
     async with Ordain(home=tmp_path):
         pass
+
+
+async def test_one_that_runs_is_not_started_again(tmp_path: Path) -> None:
+    """Entering it twice is told as that, and the one that runs goes on."""
+    async with Ordain(home=tmp_path) as ordain:
+        with pytest.raises(Conflict, match="runs already") as refused:
+            await ordain.start()
+        assert refused.value.code == "not_alone"
+        assert (await ordain.execute("math.evaluate", {"expression": "1 + 1"})).wire["ok"]
+
+
+def test_what_is_no_verb_is_refused_as_one(tmp_path: Path) -> None:
+    """A function without its decorator is told what it lacks."""
+    with pytest.raises(ConfigurationError, match="print is no verb: put @verb before it"):
+        Ordain(home=tmp_path, verbs=[print])  # type: ignore[list-item] # pyright: ignore[reportArgumentType]

@@ -32,9 +32,9 @@ def test_it_looks_like_what_it_is() -> None:
         ">",
         "> Some bold, leaning, gone and code.",
         ">",
-        ">  1 first",
-        ">  2 second",
-        ">     • below",
+        ">  1. first",
+        ">  2. second",
+        ">      • below",
         ">",
         "> python",
         ">   if x:",
@@ -59,12 +59,38 @@ def test_it_looks_like_what_it_is() -> None:
         "&#x202e;turned &amp; &nbsp;",
         "| a | b |\n|---|---|\n| 1 | 2 | 3 |",
         "one\ntwo",
+        r"C:\_temp\!x and \*no emphasis\* \\",
+        "a stroke ends the line\\\nand the next",
+        "| a |\n|---|\n| b\\|c |",
         "✓ gpt-9 · 3 tools · 1.0 s",
     ],
 )
 def test_what_would_hide_something_stands_there_as_it_was_written(text: str) -> None:
     """Images, links, HTML, definitions, entities, tables; and a line that ended ends."""
     assert shown(text) == [f"{QUOTE}{line}" for line in text.split("\n")]
+
+
+@pytest.mark.parametrize("columns", [19, 40, 79])
+@pytest.mark.parametrize(
+    "text", ["> " * 60 + "deep", "- " * 40 + "deep", "1. " * 30 + "deep", "> - " * 9 + "deep", "- a\n  - b\n    - c\n      - deep"]
+)
+def test_words_that_lie_too_deep_stand_there_as_they_were_written(text: str, columns: int) -> None:
+    """Where quotations and lists leave no room for them, and where a parser goes no deeper."""
+    lines = [line.text for line in markdown_lines(text, columns)]
+    assert "deep" in "".join(line.removeprefix(QUOTE) for line in lines)
+    assert all(width(line) <= columns for line in lines)
+
+
+def test_a_list_has_the_numbers_that_were_written() -> None:
+    """Also where they are not counted on, and with the sign behind them."""
+    assert shown("2024. a year\n7. seven\n007. agent\n\n3) three") == [
+        ">",
+        ">  2024. a year",
+        ">     7. seven",
+        ">   007. agent",
+        ">",
+        ">  3) three",
+    ]
 
 
 def test_controls_are_shown() -> None:
@@ -85,8 +111,10 @@ def test_every_line_is_marked_and_fits(text: str, columns: int) -> None:
 @given(SIGNS)
 def test_no_letter_is_lost(text: str) -> None:
     """Whatever signs stand around it."""
-    letters = "".join(sign for sign in "".join(shown(text)) if sign in "abcä日")
-    assert letters == "".join(sign for sign in text.replace("\x1b", "") if sign in "abcä日") or "\x1b" in text
+    kept = "abcä日.1|!()<&;:/\\$[]"
+    letters = "".join(sign for sign in "".join(shown(text)) if sign in kept)
+    wanted = "".join(sign for sign in text if sign in kept)
+    assert wanted in letters or "\x1b" in text or "\u202e" in text
 
 
 @given(

@@ -33,6 +33,15 @@ def test_an_error_names_what_is_wrong_visibly(capsys: pytest.CaptureFixture[str]
     assert not hidden(told.replace("\n", " "))
 
 
+@pytest.mark.parametrize("arguments", [["{}"], ["--{}"], ["runs", "{}"], ["runs", "list", "--limit", "{}"], ["chat", "--{}=1"]])
+def test_a_wrong_argument_is_named_visibly(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    """Also one that no command takes."""
+    assert main([argument.format(POISON.replace(chr(0), "")) for argument in arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.endswith("[usage]\n")
+    assert not hidden(told.replace("\n", " "))
+
+
 def test_a_log_line_commands_nothing() -> None:
     """Whatever library logs whatever text: it is shown."""
     record = logging.LogRecord("x", logging.WARNING, __file__, 1, "said %s", (POISON,), None)

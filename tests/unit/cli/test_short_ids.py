@@ -52,9 +52,18 @@ async def test_many_candidates_are_not_all_told() -> None:
     assert refused.value.message.endswith("; and more")
 
 
-@pytest.mark.parametrize("given", [ADA, "f" * 32, "ffa", ""])
-async def test_what_is_whole_or_too_short_is_not_looked_for(given: str) -> None:
-    """A whole id is nobody's part, and three signs are no id."""
+@pytest.mark.parametrize("given", ["ffa", ""])
+async def test_what_is_too_short_is_told_how_long_it_has_to_be(given: str) -> None:
+    """Three signs are no id, and nobody learns from "not found" that a fourth is missing."""
+    listed = Listed(ADA, BOB, CAT)
+    with pytest.raises(NotFound, match="at least 4 signs") as refused:
+        await whole_id(RUN, given, listed)
+    assert (refused.value.code, listed.asked) == ("run_not_found", [])
+
+
+@pytest.mark.parametrize("given", [ADA, "f" * 32])
+async def test_what_is_whole_is_not_looked_for(given: str) -> None:
+    """A whole id is nobody's part."""
     listed = Listed(ADA, BOB, CAT)
     assert await whole_id(RUN, given, listed) == given
     assert listed.asked == []

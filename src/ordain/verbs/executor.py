@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import re
+from collections.abc import Mapping
 from functools import partial
 from pathlib import PurePath
 from typing import Any, cast
@@ -167,7 +168,26 @@ def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResul
         return _bad_output("bad_output", f"the output has no JSON form ({type(error).__name__})", spec)
     if not isinstance(output, dict):
         return _bad_output("bad_output", "the output is not an object", spec)
+    if spec.output_schema != verb.spec.output_schema:  # the run is pinned to another build's verb
+        output = as_declared(output, spec.output_schema, spec.output_schema.get("$defs", {}))
     return LeafReturned(output=cast(dict[str, Any], output), trust=trust)
+
+
+def as_declared(value: Any, schema: Any, defined: Mapping[str, Any]) -> Any:
+    """The value without the fields that a schema neither names nor takes: what a later build's verb says beside what the run was promised is nothing to it."""
+    if not isinstance(schema, dict):
+        return value
+    declared = cast("dict[str, Any]", schema)
+    if isinstance(named := declared.get("$ref"), str):
+        return as_declared(value, defined.get(named.removeprefix("#/$defs/")), defined)
+    if isinstance(value, list):
+        return [as_declared(one, declared.get("items"), defined) for one in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    fields: dict[str, Any] = declared.get("properties", {})
+    taken = declared.get("additionalProperties") is not False
+    members = cast("dict[str, Any]", value)
+    return {name: as_declared(one, fields.get(name), defined) for name, one in members.items() if taken or name in fields}
 
 
 def _encode_model(value: Any) -> Any:

@@ -109,6 +109,40 @@ async def test_a_declared_object_must_be_one(executor_of: Executors) -> None:
     assert (result.code, result.happened) == ("bad_output", None)
 
 
+@dataclass
+class Now:
+    text: str
+    heading: str = ""
+
+
+@dataclass
+class FoundNow:
+    parts: list[Now]
+    of: int = 0
+
+
+async def test_a_run_is_told_what_the_build_that_it_is_pinned_to_promised(executor_of: Executors) -> None:
+    """Fields that a later build's verb has beside those of the pinned schema are left out, at every depth; one that it lacks is refused as ever."""
+
+    @verb(effect="read")
+    def look() -> FoundNow:
+        """Look."""
+        return FoundNow([Now("a", "b")], 3)
+
+    part = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+    before = {
+        "type": "object",
+        "properties": {"parts": {"type": "array", "items": {"$ref": "#/$defs/Now"}}},
+        "required": ["parts"],
+        "additionalProperties": False,
+        "$defs": {"Now": part},
+    }
+    executor = executor_of(look)
+    pinned = call(look.__class__(look.spec.model_copy(update={"output_schema": before}), look.function, look.signature, look.asynchronous))
+    assert await executor.run(pinned) == LeafReturned(output={"parts": [{"text": "a"}]})
+    assert await executor.run(call(look)) == LeafReturned(output={"parts": [{"text": "a", "heading": "b"}], "of": 3})
+
+
 @pytest.mark.parametrize("asynchronous", [True, False])
 async def test_the_context_tells_of_the_call(executor_of: Executors, asynchronous: bool) -> None:
     """Key, attempt and the time left reach the function."""

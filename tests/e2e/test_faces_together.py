@@ -146,6 +146,8 @@ def test_every_way_leads_to_the_one_orchestrator(server: Server, hints: dict[str
     """
     found: dict[str, Any] = {}
     for name, way in WAYS.items():
+        if (name, code) == ("command", "unknown_verb"):
+            continue  # the command refuses it before anything is said: test_chat_terminal.py
         run = way(server, "either way", f"{name}/{'-'.join(hints.values())}", **hints)
         view = server.http.get(f"/runs/{run}").json()
         assert (view["flow"], view["parent"]) == ("turn", None)

@@ -313,10 +313,10 @@ async def test_ctrl_c_while_the_message_is_sent_stops_its_turn(server: Server) -
     class Hasty(Messenger):
         """Presses Ctrl-C while it sends the message."""
 
-        async def say(self, to: Addressed, text: str, *, message_id: str | None = None, reply_to: str | None = None) -> MessageAnswer:
+        async def say(self, to: Addressed, text: str, *, reply_to: str | None = None) -> MessageAnswer:
             if reply_to is None:
                 signal.raise_signal(signal.SIGINT)
-            return await super().say(to, text, message_id=message_id, reply_to=reply_to)
+            return await super().say(to, text, reply_to=reply_to)
 
     async with httpx2.AsyncClient(base_url=server.http.base_url, timeout=PATIENCE_S, trust_env=False) as http:
         messenger = Hasty(Connection(http=http, embedded=False), "default")

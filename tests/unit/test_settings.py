@@ -117,7 +117,7 @@ def test_a_variable_of_spaces_is_not_set(tmp_path: Path) -> None:
     ],
 )
 def test_a_key_alone_names_no_model(environment: dict[str, str], named: bool, tmp_path: Path) -> None:
-    """A provider is asked for no model that nobody named; a server of one's own mostly takes any name (PLN-40)."""
+    """A provider is asked for no model that nobody named; a server of one's own mostly takes any name."""
     settings = load(tmp_path, **environment)
     if named:
         check_named(settings.profiles, settings.asked)

@@ -50,10 +50,7 @@ async def begun(house: House, agents: list[str]) -> Any:
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 async def test_each_question_is_asked_and_answered(tmp_path: Path, count: int) -> None:
-    """What was asked last is answered first; then the thread asks what it had asked before, and waits for its user until nothing is asked.
-
-    HND-05 "Results of delegated/fan-out work return to the turn"
-    """
+    """What was asked last is answered first; then the thread asks what it had asked before, and waits for its user until nothing is asked."""
     write_cards(tmp_path, ASKING)
     desk, answers = Desk(), dict[str, str]()
     async with House(tmp_path, script=script(), policy=UNASKED, verbs=desk.verbs) as house:

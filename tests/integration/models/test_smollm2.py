@@ -83,7 +83,9 @@ async def model(home: Path) -> AsyncIterator[LocalModel]:
 
 async def answered(model: LocalModel, asked: ModelRequest) -> ModelReply:
     reply = await model.attempt(asked)
-    if isinstance(reply, ModelError) and reply.code is ModelErrorCode.CONNECTION:  # on a busy machine the process ends now and then; it is begun again
+    if (
+        isinstance(reply, ModelError) and reply.code is ModelErrorCode.CONNECTION
+    ):  # on a busy machine the process ends now and then; it is begun again
         reply = await model.attempt(asked)
     assert isinstance(reply, ModelReply), reply
     return reply

@@ -78,10 +78,7 @@ async def test_a_seat_that_never_answers_is_absent() -> None:
 
 
 async def test_the_header_names_who_was_absent_and_why() -> None:
-    """Late, failed or malformed: each seat by its name, by what its run came to.
-
-    CNC-02 "missing or invalid"
-    """
+    """Late, failed or malformed: each seat by its name, by what its run came to."""
     never = hold()
     script = (
         ModelScript()

@@ -39,10 +39,7 @@ async def test_no_thought_is_shown_of_what_a_council_said() -> None:
 @pytest.mark.parametrize("words", [NO_INK, f"<think>{SECRET}", f"{THOUGHT}{NO_INK}"])
 @pytest.mark.parametrize("who", ["seat", "chair", "auditor"])
 async def test_who_says_nothing_that_is_seen_has_said_nothing(who: str, words: str) -> None:
-    """As an empty text: a seat is absent, and there is neither judgement nor verdict.
-
-    CNC-02 "missing or invalid"
-    """
+    """As an empty text: a seat is absent, and there is neither judgement nor verdict."""
     said: dict[str, dict[str, Any]] = {"seat": SEAT, "chair": judgement(), "auditor": verdict()}
     place = {"seat": "text", "chair": "proposed_answer", "auditor": "override_answer"}[who]
     said[who] = {**said[who], place: words}

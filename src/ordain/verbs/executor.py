@@ -169,7 +169,7 @@ def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResul
     if not isinstance(output, dict):
         return _bad_output("bad_output", "the output is not an object", spec)
     if spec.output_schema != verb.spec.output_schema:  # the run is pinned to another build's verb
-        output = as_declared(output, spec.output_schema, spec.output_schema.get("$defs", {}))
+        output = as_declared(output, spec.output_schema, cast("dict[str, Any]", spec.output_schema.get("$defs", {})))
     return LeafReturned(output=cast(dict[str, Any], output), trust=trust)
 
 

@@ -303,7 +303,9 @@ def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> 
             raise ConfigurationError("the local model needs llama.cpp; run: pip install 'ordain[local]'", code="extra_missing")
         make_home(home)
         fetch_model(home, quiet=quiet)
-    key_file = _put_key(home, chosen)
+    place = home / "keys" / chosen.name
+    key_before = place.read_bytes() if chosen.key and place.is_file() else None
+    key_file = _put_key(place, home, f"{chosen.key}\n".encode("ascii")) if chosen.key else None
     try:
         fields, price = _fields(chosen, home, key_file)
         profile = checked_profile(chosen.name, fields, home)
@@ -317,9 +319,13 @@ def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> 
             _put_before_all(files, chosen.name)
             if replace:
                 said += take_out(files, INIT_NAMES - {chosen.name})  # those that lanes had named
-    except BaseException:  # whatever it was, an interrupt too: no key lies about that no profile refers to
+    except (
+        BaseException
+    ):  # whatever it was, an interrupt too: no key lies about that no profile refers to, and one that was there is there again
         if key_file is not None:
             key_file.unlink(missing_ok=True)
+        if key_before is not None:
+            _put_key(place, home, key_before)
         raise
     for line in said:
         print(f"ordain: {plain(line, LINE)}", file=sys.stderr)
@@ -337,17 +343,14 @@ def _fields(chosen: FirstChoice, home: Path, key_file: Path | None) -> tuple[Map
     return profile_fields(placed(setup, home))
 
 
-def _put_key(home: Path, chosen: FirstChoice) -> Path | None:
+def _put_key(file: Path, home: Path, content: bytes) -> Path:
     """A typed key in a file of its own that its owner alone can read; it stands nowhere else."""
-    if not chosen.key:
-        return None
     make_home(home)
-    file = home / "keys" / chosen.name
-    partial = file.with_name(f".{chosen.name}.{os.getpid()}")
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(exist_ok=True, mode=0o700)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as opened:
-            opened.write(f"{chosen.key}\n")
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+            opened.write(content)
         partial.replace(file)
     except OSError as error:
         raise cannot_write(home, error) from error

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from ordain.cli import first_run, main
+from ordain.cli.first_run import FirstChoice, _written
+from ordain.cli.model_setup import Setup
 from ordain.cli.options import FirstRun
 from ordain.errors import ConfigurationError
+from ordain.models import discovery
 from ordain.models.discovery import Endpoint
 from ordain.settings import load_settings
 from tests.e2e.model_endpoint import ModelEndpoint
@@ -31,6 +34,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEndpoint]:
     with ModelEndpoint() as found:
         found.models = [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}, {"id": "llama3.2"}]
         monkeypatch.setenv("OLLAMA_HOST", found.url.removesuffix("/v1"))
+        monkeypatch.setattr(discovery, "PROBE_S", 30.0)  # a busy machine is no silent server
         yield found
 
 
@@ -191,6 +195,19 @@ def test_a_failed_replacement_puts_all_back(told: Told, ollama: ModelEndpoint, m
     monkeypatch.setenv("LLM_ROUTE_BRAIN", "nobody")
     assert told.refused("--use", "ollama", "--no-test", "--replace") == "unknown_profile"
     assert not list(told.home.glob("*.old-*"))
+
+
+def test_a_failed_replacement_leaves_the_key_that_was_there(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A newly typed key takes an older one's place only where all of it is set up; a first one leaves no file."""
+    monkeypatch.setenv("LLM_ROUTE_BRAIN", "nobody")
+    chosen = FirstChoice(use="endpoint", setup=Setup(provider="openai", model="m", base_url="http://127.0.0.1:9/v1"), key=KEY)
+    file = told.home / "keys" / "endpoint"
+    for before in (None, b"the-older-key\n"):
+        if before is not None:
+            file.write_bytes(before)
+        with pytest.raises(ConfigurationError, match="nobody"):
+            _written(told.home, chosen, replace=True, quiet=True)
+        assert (file.read_bytes() if file.exists() else None) == before
 
 
 def test_what_half_a_folder_lacks_is_said_with_what_works(told: Told, ollama: ModelEndpoint, tmp_path: Path) -> None:

@@ -20,17 +20,22 @@ SLOW = script_of(holds("slowly"))
 
 
 class SlowTriage(Puppet):
-    """A model that is long in suggesting a class; ``top``: how many suggestions were asked for at once."""
+    """A model that suggests no class before it is ``released``; ``top``: how many suggestions were asked for at once."""
 
     top = working = 0
 
+    def __init__(self, *args: Any) -> None:
+        """Nothing is suggested yet."""
+        super().__init__(*args)
+        self.released = asyncio.Event()
+
     async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
-        """Wait for a moment where a class is asked for."""
+        """Wait until it is released where a class is asked for."""
         if request.purpose != "triage":
             return await super().attempt(request, heard)
         self.working += 1
         self.top = max(self.top, self.working)
-        await asyncio.sleep(0.05)
+        await self.released.wait()
         self.working -= 1
         return await super().attempt(request, heard)
 
@@ -58,6 +63,7 @@ async def test_one_session_cannot_flood_triage() -> None:
         other = await house.say("hello there, tell me a story", "s2")
         assert other.reply is not None
         assert puppet.top <= 4
+        puppet.released.set()
         assert (await house.say("stop")).attached in ("override", "repair")
         house.puppet.let_go()
         await house.quiet()

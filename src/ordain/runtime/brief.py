@@ -36,6 +36,8 @@ _MODEL = re.compile(r'"(?P<profile>[^"(]*?) ?\((?P<provider>[^":]*): (?P<model>[
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
 """What a model is called: an endpoint says what answered, and may say anything."""
 _MODELS = f"{MARKS['info']} models: "
+_INNER = re.compile(rf" *{MARKS['info']} \S+ \(run \S+\) at work · \S+")
+"""A run within another that is at work."""
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.MULTILINE)
 
 _FAILED_MODEL = re.compile(rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?= · |$)", re.MULTILINE)
@@ -91,8 +93,9 @@ def brief_line(header: str) -> str:
     told = "" if brief.verdict == RunVerdict.OK else brief.verdict
     shown = brief.models[:MODELS_SHOWN]
     more = f"{len(brief.models) - len(shown)} more" if len(brief.models) > len(shown) else ""
-    models = ", ".join(filter(None, (*shown, more))) or "no model"
-    tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool"
+    none = brief.verdict != IN_PROGRESS  # what was not asked yet is no model that was not asked
+    models = ", ".join(filter(None, (*shown, more))) or "no model" * none
+    tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool" * none
     parts = (told, models, tools, _time(brief.ms), _dollars(brief.usd), brief.run[-SHORT_ID:])
     return f"{brief.mark} {' · '.join(filter(None, parts))}"
 
@@ -109,9 +112,20 @@ def needs_all(header: str) -> bool:
 
 
 def at_work(header: str) -> str:
-    """A header so far, as it is shown while the run goes on: its line, and below it what was done, without what that line says already."""
+    """A header so far, as it is shown while the run goes on: its line, and below it what was done, without what that line says already.
+
+    A run within it that has done nothing so far is left out.
+    """
     _, *below = header.split("\n")
-    return "\n".join((brief_line(header), *(line for line in below if not line.startswith(_MODELS) and _TOTALS.fullmatch(line) is None)))
+    done = [line for line in below if not line.startswith(_MODELS) and _TOTALS.fullmatch(line) is None]
+    told = [
+        line for line, after in zip(done, (*done[1:], ""), strict=True) if _INNER.fullmatch(line) is None or _depth(after) > _depth(line)
+    ]
+    return "\n".join((brief_line(header), *told))
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def in_words(header: str, meanings: Mapping[str, str]) -> str:

@@ -101,7 +101,10 @@ async def test_a_streamed_answer_ends_with_the_verdict(tmp_path: Path) -> None:
         assert done == "[DONE]"
         assert (usage["choices"], usage["usage"]["total_tokens"] > 0) == ([], True)
         text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)
-        assert text.startswith("· in progress · no model · ")
+        opening = text.partition("\n\n")[0]
+        assert opening.startswith("· in progress · ")
+        assert "\n" not in opening
+        assert "no model" not in opening
         assert "\n\n> It is Wednesday.\n> ✓ ok · 9 tools\n\n✓ scripted · no tool · " in text
         assert [chunk["choices"][0]["finish_reason"] for chunk in chunks][-1] == "stop"
         assert chunks[-1]["ordain"]["verdict"] == "ok"

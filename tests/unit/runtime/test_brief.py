@@ -143,6 +143,18 @@ def test_what_is_at_work_shows_its_steps() -> None:
     assert told == "· in progress · gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473\n✓ math.evaluate"
 
 
+def test_what_has_done_nothing_so_far_is_one_line() -> None:
+    """A model that was not asked yet is none that was not asked; a run within is named once it has done something."""
+    inner = HeaderLine(mark="info", what="verb_plan@2 (run c90046392307620d40fd5a4ca4ff2945) at work", reason="running")
+    begun = {"status": "running", "reason": "unfinished", "models": (), "model_calls": 0, "verb_calls": 0, "usd_micros": 0, "acts": ()}
+    assert at_work(header(**begun, lines=(inner,))) == "· in progress · 1.7 s · ae3473"
+    done = HeaderLine(mark="ok", what="math.evaluate", depth=1)
+    assert at_work(header(**begun, lines=(inner, done))).split("\n")[1:] == [
+        "· verb_plan@2 (run c90046392307620d40fd5a4ca4ff2945) at work · running",
+        "  ✓ math.evaluate",
+    ]
+
+
 def test_every_reason_has_words() -> None:
     """The words of a code are its own rule's."""
     assert meanings()[FallbackReason.RETRY] == FallbackReason.RETRY.meaning

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gc
 
-NET_ALLOCATIONS = 25_000
-"""More objects than some hundred runs at work have together; cycles of foreign code, some megabytes at the most, wait until so many have come."""
+NET_ALLOCATIONS = 100_000
+"""More objects than some hundred runs at work have together; cycles of foreign code, some ten megabytes at the most, wait until so many have come."""
 
 
 def tune_collector(*, collect: bool = True) -> None:
-    """Leave what the process holds now out of every collection, and collect anew once 25,000 more objects were made than freed.
+    """Leave what the process holds now out of every collection, and collect anew once 100,000 more objects were made than freed.
 
     For a process that works until it ends; call it when everything is loaded and ``Ordain`` is open, as ``ordain serve`` does. It holds for the whole
     process: a cycle that exists by then is never freed. ``collect``: what is garbage by then is thrown away before.

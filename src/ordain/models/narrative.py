@@ -14,7 +14,7 @@ from typing import Protocol
 from ordain.ports.model import ModelRequest
 from ordain.rules.thought_tags import CHANNELS, EITHER, MARK_CHARS, WordsApart
 
-_Step = Callable[[str, int], int]
+_Step = Callable[["Narrative", str, int], int]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')  # what a JSON string may hold as it stands, lone surrogates apart
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _TURN = re.compile(r'["{}\[\],]')
@@ -57,7 +57,7 @@ class Narrative:
         """One answer, one value: it cannot be used again."""
         self._path = place.split(".") if place else []
         self._level = 0
-        self._step: _Step | None = self._before if place else None
+        self._step: _Step | None = Narrative._before if place else None  # not bound to this value: that would be a cycle
         self._ended = False  # the text is whole, and what was kept back of it not yet given out
         self._last = ""  # of the prose before the object
         self._head = ""  # the end of that prose
@@ -72,7 +72,7 @@ class Narrative:
         """What the next fragment of the answer adds to the text."""
         at = 0
         while self._step is not None and at < len(fragment):
-            at = self._step(fragment, at)
+            at = self._step(self, fragment, at)
         text = "".join(self._pieces)
         self._pieces.clear()
         words = self._words.feed(text) if text else ""
@@ -100,7 +100,7 @@ class Narrative:
             return len(text)
         if self._last == "[":  # an object within a list is no answer
             return self._stop(text)
-        self._step = self._before_key
+        self._step = Narrative._before_key
         return start + 1
 
     def _sign(self, text: str, at: int) -> tuple[str, int]:
@@ -112,13 +112,13 @@ class Narrative:
         sign, at = self._sign(text, at)
         if sign == '"':
             self._key = ""
-            self._step = self._in_key
+            self._step = Narrative._in_key
         elif sign:
             return self._stop(text)
         return at
 
     def _in_key(self, text: str, at: int) -> int:
-        at = self._string(text, at, self._before_colon)
+        at = self._string(text, at, Narrative._before_colon)
         room = len(self._path[self._level]) + 1 - len(self._key)  # one more than the key looked for tells them apart
         self._key += "".join(self._pieces)[:room]
         self._pieces.clear()
@@ -127,7 +127,7 @@ class Narrative:
     def _before_colon(self, text: str, at: int) -> int:
         sign, at = self._sign(text, at)
         if sign == ":":
-            self._step = self._before_value
+            self._step = Narrative._before_value
         elif sign:
             return self._stop(text)
         return at
@@ -138,20 +138,20 @@ class Narrative:
             return after
         if self._key != self._path[self._level]:
             self._depth = 0
-            self._step = self._in_skipped
+            self._step = Narrative._in_skipped
             return after - 1
         if self._level + 1 < len(self._path) and sign == "{":
             self._level += 1
-            self._step = self._before_key
+            self._step = Narrative._before_key
         elif self._level + 1 == len(self._path) and sign == '"':
-            self._step = self._in_text
+            self._step = Narrative._in_text
         else:
             return self._stop(text)
         return after
 
     def _in_text(self, text: str, at: int) -> int:
-        at = self._string(text, at, self._over)
-        self._ended = self._step == self._over
+        at = self._string(text, at, Narrative._over)
+        self._ended = self._step == Narrative._over
         return at
 
     def _over(self, text: str, at: int) -> int:
@@ -164,13 +164,13 @@ class Narrative:
             return len(text)
         sign = found.group()
         if sign == '"':
-            self._step = self._in_skipped_string
+            self._step = Narrative._in_skipped_string
         elif sign in "{[":
             self._depth += 1
         elif sign != ",":
             self._depth -= 1
         elif self._depth == 0:
-            self._step = self._before_key
+            self._step = Narrative._before_key
         return self._stop(text) if self._depth < 0 else found.end()
 
     def _in_skipped_string(self, text: str, at: int) -> int:
@@ -181,7 +181,7 @@ class Narrative:
         if found is None:
             return len(text)
         if found.group() == '"':
-            self._step = self._in_skipped
+            self._step = Narrative._in_skipped
         else:
             self._escape = "\\"
         return found.end()

@@ -53,12 +53,12 @@ class WordsApart:
         self._thought = False
         self._place = _Place()
         self.parted = False
-        self._step: Callable[[str], str] = self._before
+        self._step: Callable[[WordsApart, str], str] = WordsApart._before  # not bound to this value: that would be a cycle
 
     def feed(self, fragment: str) -> str:
         """What the next fragment adds to the words."""
         text, self._kept = self._kept + fragment, ""
-        return self._step(text)
+        return self._step(self, text)
 
     def rest(self) -> str:
         """What was kept back for what might have followed, now that nothing does."""
@@ -67,11 +67,11 @@ class WordsApart:
     @property
     def thinks(self) -> bool:
         """Whether all that came last is thought."""
-        return self._step in (self._within_thought, self._within_later_thought, self._in_channels)
+        return self._step in (WordsApart._within_thought, WordsApart._within_later_thought, WordsApart._in_channels)
 
-    def _go_on(self, step: Callable[[str], str], text: str) -> str:
+    def _go_on(self, step: Callable[[WordsApart, str], str], text: str) -> str:
         self._step = step
-        return step(text)
+        return step(self, text)
 
     def _before(self, text: str) -> str:
         begun = text.lstrip()
@@ -80,17 +80,17 @@ class WordsApart:
             return ""
         if len(text) - len(begun) <= BLANKS_BEFORE or self._thought:
             if CHANNELS.match(begun):
-                return self._go_on(self._in_channels, begun)
+                return self._go_on(WordsApart._in_channels, begun)
             if (opened := OPEN.match(begun)) is not None:
                 self._depth, self._thought = 1, True
-                return self._go_on(self._within_thought, begun[opened.end() :])
+                return self._go_on(WordsApart._within_thought, begun[opened.end() :])
             if self._thought and (stray := CLOSE.match(begun)) is not None:
                 return self._before(begun[stray.end() :])
             if len(begun) < MARK_CHARS and _BEGINS.match(begun):
                 self._kept = text
                 return ""
         words = begun if self._thought else text
-        return self._go_on(self._perhaps_thought if self._unsure and not self._thought else self._within_words, words)
+        return self._go_on(WordsApart._perhaps_thought if self._unsure and not self._thought else WordsApart._within_words, words)
 
     def _perhaps_thought(self, text: str) -> str:
         """Words, or a thought that only ends: the first mark says which."""
@@ -103,13 +103,13 @@ class WordsApart:
         at = len(whole) - len(text)
         self._held.clear()
         if found[1] or _is_spoken_of(whole, at + found.start()):
-            return self._go_on(self._within_words, whole)
+            return self._go_on(WordsApart._within_words, whole)
         self._thought = True
-        return self._go_on(self._before, whole[at + found.end() :])
+        return self._go_on(WordsApart._before, whole[at + found.end() :])
 
     def _within_thought(self, text: str) -> str:
         after = self._thought_end(text)
-        return "" if after is None else self._go_on(self._before, after)
+        return "" if after is None else self._go_on(WordsApart._before, after)
 
     def _thought_end(self, text: str) -> str | None:
         """What stands behind the end of the thought; None where it goes on."""
@@ -124,13 +124,13 @@ class WordsApart:
 
     def _in_channels(self, text: str) -> str:
         if (found := WORDS.search(text)) is not None:
-            return self._go_on(self._in_last_channel, text[found.end() :].lstrip())
+            return self._go_on(WordsApart._in_last_channel, text[found.end() :].lstrip())
         self._kept = text[-2 * MARK_CHARS :]
         return ""
 
     def _in_last_channel(self, text: str) -> str:
         if (end := PART_END.search(text)) is not None:
-            return self._go_on(self._after_all, "") + text[: end.start()]
+            return self._go_on(WordsApart._after_all, "") + text[: end.start()]
         self._kept = _unfinished(text)
         return text[: len(text) - len(self._kept)]
 
@@ -141,7 +141,7 @@ class WordsApart:
             at = found.start()
             if self._place.begins_thought:
                 self._depth, self.parted = 1, True
-                return text[:at] + self._go_on(self._within_later_thought, text[found.end() :])
+                return text[:at] + self._go_on(WordsApart._within_later_thought, text[found.end() :])
         unfinished = _KEPT_BACK.search(text, max(at, len(text) - MARK_CHARS))
         self._kept = "" if unfinished is None else unfinished[0]
         end = len(text) - len(self._kept)
@@ -150,7 +150,7 @@ class WordsApart:
 
     def _within_later_thought(self, text: str) -> str:
         after = self._thought_end(text)
-        return "" if after is None else self._go_on(self._after_later_thought, after)
+        return "" if after is None else self._go_on(WordsApart._after_later_thought, after)
 
     def _after_later_thought(self, text: str) -> str:
         """A thought that has its line for itself takes the line with it."""
@@ -159,7 +159,7 @@ class WordsApart:
             self._kept = text
             return ""
         end = found.end() if self._place.line_begins or found[1] is None else found.start(1)
-        return self._go_on(self._within_words, text[end:])
+        return self._go_on(WordsApart._within_words, text[end:])
 
     def _after_all(self, _: str) -> str:
         return ""

@@ -1,6 +1,8 @@
 """The text that may be shown while an answer is being written."""
 
+import gc
 import json
+import weakref
 from itertools import pairwise
 from typing import Any
 
@@ -200,3 +202,21 @@ def test_nothing_of_a_thought_is_shown_early(head: str) -> None:
         'k>{"content": "draft"}</think>{"content": "real"}' if head.endswith("<thin") else '{"content": "draft"}</think>{"content": "real"}'
     )
     assert follower.feed(head) + follower.feed(rest) == ""
+
+
+@pytest.mark.parametrize(
+    ("place", "answer"), [(WHOLE, "It is <think>so</think> Wednesday."), ("content", '{"content": "It is Wednesday.", "x": [1]}')]
+)
+def test_what_followed_an_answer_is_gone_with_it(place: str, answer: str) -> None:
+    """Nothing of it is left for the collector of garbage: several stand in each turn."""
+    follower = early_text(place)
+    gone = weakref.ref(follower)
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        follower.feed(answer)
+        del follower
+        assert gone() is None
+    finally:
+        if was:
+            gc.enable()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest_plugins = ["tests.hangs", "tests.lanes", "tests.live_call_lock", "tests.recording"]
+pytest_plugins = ["tests.garbage", "tests.hangs", "tests.lanes", "tests.live_call_lock", "tests.recording"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,9 +14,11 @@ from ordain.collector import NET_ALLOCATIONS
 @pytest.fixture(autouse=True)
 def untuned() -> Generator[None]:
     """The process of the tests keeps its own settings."""
-    before = gc.get_threshold()
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
     yield
     gc.unfreeze()
+    if frozen:
+        gc.freeze()
     gc.set_threshold(*before)
 
 

@@ -155,27 +155,13 @@ class Catalog(Immutable):
         Raises:
             ConfigurationError: a verb's schema is invalid, or a verb has the id of a card's.
         """
-        data = read_only(_in_order(data))
-        specs = read_only(with_agents(data.verbs, data.cards.values()))
-        verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
-        workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
-        self.__dict__.update(
-            data=data,
-            policy=data.policy,
-            verbs=verbs,
-            workflows=workflows,
-            _tables=tables,
-            _named={},
-            _declared={},
-            _inactive={},
-            _missing={},
-        )
+        self.__dict__.update(_parts(data), _tables=tables, **_asked())
 
     @classmethod
     def from_bytes(cls, encoded: bytes, tables: TableSource | None = None) -> Catalog:
         """Load what ``encoded`` returned. The digest stays that of these bytes, though a newer build may know more fields."""
-        catalog = cls(CatalogData.model_validate_json(encoded), tables)
-        catalog.__dict__["encoded"] = encoded
+        catalog = cls.__new__(cls)
+        catalog.__dict__.update(_parts_of(encoded), _tables=tables, **_asked(), encoded=encoded)
         return catalog
 
     @cached_property
@@ -341,6 +327,26 @@ class Catalog(Immutable):
             ]
             self._missing[workflow] = tuple(lacking)
         return self._missing[workflow]
+
+
+@lru_cache(maxsize=8)
+def _parts_of(encoded: bytes) -> Mapping[str, Any]:
+    """Nobody can write to them, so that whoever loads the same catalog again, from this store or another, shares them."""
+    return _parts(CatalogData.model_validate_json(encoded))
+
+
+def _parts(data: CatalogData) -> Mapping[str, Any]:
+    """What a catalog is made of, compiled and read-only."""
+    data = read_only(_in_order(data))
+    specs = read_only(with_agents(data.verbs, data.cards.values()))
+    verbs = MappingProxyType({name: _compile(spec) for name, spec in specs.items()})
+    workflows = MappingProxyType({name: _compiled(template, data.workflow_verbs) for name, template in data.workflows.items()})
+    return {"data": data, "policy": data.policy, "verbs": verbs, "workflows": workflows}
+
+
+def _asked() -> dict[str, dict[str, Any]]:
+    """What each catalog keeps of what it was asked."""
+    return {"_named": {}, "_declared": {}, "_inactive": {}, "_missing": {}}
 
 
 @lru_cache(maxsize=128)

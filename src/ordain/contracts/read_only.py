@@ -6,11 +6,12 @@ plain again, and may be written to.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 from pydantic import BaseModel
 
 T = TypeVar("T")
+_ATOMS: Final = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def _refuse(*_: object, **__: object) -> NoReturn:
@@ -40,22 +41,30 @@ class ReadOnlyList(list[Any]):
         return list, (list(self),)
 
 
+_SEALED: Final = frozenset({*_ATOMS, ReadOnlyDict, ReadOnlyList})
+
+
 def read_only(value: T) -> T:
     """The value with every dictionary and list in it read-only, through models too; itself where it is so already. Equal, and encoded alike."""
     return cast("T", _read_only(value))
 
 
 def _read_only(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        held = value.__dict__
-        sealed = {name: _read_only(part) for name, part in held.items()}
-        if all(sealed[name] is held[name] for name in held):
-            return value
-        copy = value.model_copy()
-        vars(copy).update(sealed)  # past ``model_copy(update=…)``, which would note the fields as written by whoever made the model
-        return copy
-    if isinstance(value, dict) and not isinstance(value, ReadOnlyDict):
-        return ReadOnlyDict({name: _read_only(part) for name, part in cast("dict[Any, Any]", value).items()})
-    if isinstance(value, list) and not isinstance(value, ReadOnlyList):
-        return ReadOnlyList([_read_only(part) for part in cast("list[Any]", value)])
-    return value
+    if type(value) in _SEALED:  # nearly all are, and asking whether one is a model costs more than all else here
+        return value
+    if isinstance(value, dict):
+        held = cast("dict[Any, Any]", value).items()
+        return ReadOnlyDict({name: part if type(part) in _ATOMS else _read_only(part) for name, part in held})
+    if isinstance(value, list):
+        return ReadOnlyList([part if type(part) in _ATOMS else _read_only(part) for part in cast("list[Any]", value)])
+    return _read_only_model(value) if isinstance(value, BaseModel) else value
+
+
+def _read_only_model(model: BaseModel) -> BaseModel:
+    held = model.__dict__
+    sealed = {name: part if type(part) in _ATOMS else _read_only(part) for name, part in held.items()}
+    if all(sealed[name] is part for name, part in held.items()):
+        return model
+    copy = model.model_copy()
+    vars(copy).update(sealed)  # past ``model_copy(update=…)``, which would note the fields as written by whoever made the model
+    return copy

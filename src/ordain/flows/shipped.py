@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from ordain.errors import ConfigurationError
@@ -49,9 +50,18 @@ def shipped_kinds(more: Iterable[Kind[Any, Any]] = ()) -> Kinds:
     Raises:
         ConfigurationError: one of ``more`` has a shipped kind's name (``reserved_kind``). Whatever ``Kinds`` raises.
     """
-    added, shipped = tuple(more), sorted({kind.name for kind in SHIPPED})
+    added = tuple(kind for kind in more if not any(kind is one for one in SHIPPED))
+    if not added:
+        return _shipped()
+    shipped = sorted({kind.name for kind in SHIPPED})
     for kind in added:
-        if kind.name in shipped and not any(kind is one for one in SHIPPED):
+        if kind.name in shipped:
             found = f"kind {kind.name}@{kind.version} has a name of Ordain's own, which are {', '.join(shipped)}: give it another"
             raise ConfigurationError(found, code="reserved_kind")
     return Kinds((*SHIPPED, *added))
+
+
+@cache
+def _shipped() -> Kinds:
+    """Nobody can write to them, so that all of a process may share them."""
+    return Kinds(SHIPPED)

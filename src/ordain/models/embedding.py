@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -95,8 +96,14 @@ def _endpoint_embedder(endpoint: EmbedderProfile, key: str) -> Embedder | None:
 def installed_embedder() -> Embedder | None:
     """The embedder of this installation; None where the extra is not installed, or is broken, which the log says."""
     try:
-        return StaticEmbedder()
+        return _static()
     except ConfigurationError as error:
         if error.code != "extra_missing":
             LOG.warning("no embedder: %s", error.message)
         return None
+
+
+@cache
+def _static() -> StaticEmbedder:
+    """Its files never change while a process runs: whoever opens one more ``Ordain`` in it loads them no more."""
+    return StaticEmbedder()

@@ -38,7 +38,11 @@ def cleaned(text: str) -> str:
     kept = ESCAPES.sub("", text)
     if kept.isascii() and kept.isprintable():
         return kept
-    return "\n".join(CONTROLS.sub(picture, "".join(_shown(c) for c in line)).rstrip() for line in LINE_ENDS.split(kept))
+    return "\n".join(_line(line).rstrip() for line in LINE_ENDS.split(kept))
+
+
+def _line(line: str) -> str:
+    return line if line.isprintable() else CONTROLS.sub(picture, "".join(map(_shown, line)))  # what is printable is shown as it is
 
 
 def _shown(character: str) -> str:

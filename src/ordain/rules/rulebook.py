@@ -6,6 +6,7 @@ The house has what the port, the doors and the steps that kinds share ask; every
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ordain.rules.access import ACCESS
@@ -31,6 +32,7 @@ from ordain.rules.profile import PROFILE
 from ordain.rules.profile_choice import PROFILE_CHOICE
 from ordain.rules.quorum import QUORUM
 from ordain.rules.rate import RATE
+from ordain.rules.reasons import Reason
 from ordain.rules.recover import RECOVER
 from ordain.rules.retry import RETRY
 from ordain.rules.safety import SAFETY
@@ -65,7 +67,12 @@ def rulebook(more: Iterable[Rule[Any, Any, Any]] = ()) -> Rulebook:
     for rule in (*ASKED_IN_STEPS, *ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR, *more):
         if book.setdefault(rule.name, rule) is not rule:
             raise ValueError(f"there are two rules {rule.name}")
-        for reason in (reason for reasons in rule.reasons for reason in reasons):
-            if meanings.setdefault(reason.value, reason) is not reason:
-                raise ValueError(f"reason {reason.value} of rule {rule.name} is another rule's")
+        for code, reason in _codes(rule.reasons):
+            if meanings.setdefault(code, reason) is not reason:
+                raise ValueError(f"reason {code} of rule {rule.name} is another rule's")
     return book
+
+
+@lru_cache(maxsize=256)
+def _codes(reasons: tuple[type[Reason], ...]) -> tuple[tuple[str, Reason], ...]:
+    return tuple((reason.value, reason) for one in reasons for reason in one)

@@ -24,6 +24,7 @@ from ordain.runtime.services import Catalogs
 from ordain.testing import ModelScript, ScriptLine, call, finish, output
 from ordain.verbs.functions import FunctionVerb, VerbError, verb
 from tests.at_once import awaited
+from tests.lanes import sampled
 from tests.shapes.lines import script_of, steps, words
 from tests.shapes.talk import WORKSPACE, House
 
@@ -123,12 +124,12 @@ async def say_no(house: House) -> None:
         await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=False, digest=view.row.digest), "local:ben")
 
 
-async def told_lies(house: House, *, denied: bool = False, **hints: Any) -> list[Reply]:
-    """Have every lie told, each in a session of its own; ``denied``: after an approver said no to what it asked."""
+async def told_lies(house: House, numbers: Sequence[int], *, denied: bool = False, **hints: Any) -> list[Reply]:
+    """Have each of these lies told in a session of its own; ``denied``: after an approver said no to what it asked."""
     replies: list[Reply] = []
-    for first in range(0, len(LIES), AT_ONCE):
-        numbers = range(first, min(first + AT_ONCE, len(LIES)))
-        sent = [await house.send(f"please do number {number}", session=f"s{number}", **hints) for number in numbers]
+    for first in range(0, len(numbers), AT_ONCE):
+        together = numbers[first : first + AT_ONCE]
+        sent = [await house.send(f"please do number {number}", session=f"s{number}", **hints) for number in together]
         if denied:
             await say_no(house)
         answers = await asyncio.gather(*map(house.told, sent))
@@ -161,7 +162,7 @@ async def test_no_narrative_hides_a_failure(kind: str) -> None:
     RTE-12 "Code enforces error visibility: failures must not be summarised away"
     B-34 "`ok=true` only if all required steps succeeded"
     """
-    failure = FAILURES[kind]
+    failure, numbers = FAILURES[kind], sampled(range(len(LIES)), 4, kind)
 
     def withdrawing(_: ModelRequest) -> None:
         if failure.withdraws:
@@ -173,30 +174,31 @@ async def test_no_narrative_hides_a_failure(kind: str) -> None:
         current = house.ordain.runtime.services.catalogs
         if failure.withdraws:
             replies = []
-            for number in range(len(LIES)):
+            for number in numbers:
                 house.ordain.runtime.services.catalogs = current
                 answer = await house.say(f"please do number {number}", session=f"s{number}", mode="agent", allowed_verbs=[failure.tool])
                 replies += [] if answer.reply is None else [answer.reply]
         else:
-            replies = await told_lies(house, denied=failure.says_no, mode="agent", allowed_verbs=[failure.tool])
-    assert len(replies) == len(LIES)
+            replies = await told_lies(house, numbers, denied=failure.says_no, mode="agent", allowed_verbs=[failure.tool])
+    assert len(replies) == len(numbers)
     assert {reply.ok for reply in replies} == {False}
     headers = {plainly(reply.header) for reply in replies}
     assert len(headers) == 1, headers
     assert failure.shows in headers.pop()
-    assert [reply.narrative for reply in replies] == list(map(visible, LIES))
+    assert [reply.narrative for reply in replies] == [visible(LIES[number]) for number in numbers]
     assert not any(CONTROLS.search(reply.narrative) for reply in replies)
 
 
 @pytest.mark.parametrize("mode", ["agent", "brain"])
 async def test_no_narrative_spoils_a_success(mode: str) -> None:
     """A turn whose steps all succeeded is ok, with the same header, even where its narrative says the opposite."""
+    numbers = sampled(range(len(LIES)), 4, mode)
     async with House(script=liar("math.evaluate", SUM), verbs=VERBS) as house:
-        replies = await told_lies(house, mode=mode)
-    assert len(replies) == len(LIES)
+        replies = await told_lies(house, numbers, mode=mode)
+    assert len(replies) == len(numbers)
     assert {reply.ok for reply in replies} == {True}
     assert len({plainly(reply.header) for reply in replies}) == 1
-    assert [reply.narrative for reply in replies] == list(map(visible, LIES))
+    assert [reply.narrative for reply in replies] == [visible(LIES[number]) for number in numbers]
     assert not any(CONTROLS.search(reply.narrative) for reply in replies)
 
 

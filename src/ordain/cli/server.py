@@ -30,8 +30,7 @@ from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.bodies import BodyBounds
 from ordain.server.face import PRINCIPAL
-from ordain.server.protocol import HttpProtocol, check_descriptors
-from ordain.server.socket import socket_options
+from ordain.server.protocol import HttpProtocol, check_descriptors, socket_options
 from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
 

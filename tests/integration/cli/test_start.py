@@ -20,6 +20,16 @@ from ordain.verbs.folder import template_errors
 ASKED_S = 60
 CLIENTS = ("httpx2", "httpcore2", "openai", "anthropic", "google", "rich", "pygments")
 """HTTP clients and what they bring along: only an HTTP verb or a provider needs them."""
+DOCUMENT = ("fastapi", "pydantic.v1", "opentelemetry", "ordain.server.openapi")
+"""What makes the OpenAPI document: whoever asks for that waits for them."""
+UNASKED = (
+    "ordain.server.openai.routes",
+    "ordain.server.library",
+    "ordain.server.approvals",
+    "ordain.server.tokens",
+    "ordain.server.socket",
+)
+"""Resources of the face that nobody has asked for."""
 READERS = ("pypdf", "numpy", "ordain.store.vector_index", "jsonschema")
 FACE = ("fastapi", "starlette", "uvicorn", "pydantic", "jinja2", "sqlite3", "ordain.app", "ordain.runtime", "ordain.store")
 SERVES = """
@@ -75,9 +85,9 @@ def test_a_server_starts_without_what_nobody_asked_for(tmp_path: Path) -> None:
     """In a fresh folder no HTTP client, no provider, no reader of documents, no arithmetic of vectors and no other command is imported; the face is."""
     for _ in ("fresh", "used"):
         found = imported(SERVES, str(tmp_path))
-        assert found.isdisjoint((*CLIENTS, *READERS))
+        assert found.isdisjoint((*CLIENTS, *READERS, *DOCUMENT, *UNASKED))
         assert not [name for name in found if name.startswith("ordain.cli.commands_")]
-        assert found >= {"fastapi", "ordain.app"}
+        assert found >= {"starlette", "ordain.app"}
 
 
 def test_help_starts_nothing() -> None:
@@ -88,7 +98,7 @@ def test_help_starts_nothing() -> None:
 def test_a_message_of_a_command_line_starts_no_editor(tmp_path: Path) -> None:
     """What a terminal is drawn with is imported where somebody sits at one, and nowhere else."""
     found = imported(SAYS, str(tmp_path))
-    assert found.isdisjoint(("prompt_toolkit", "rich", "ordain.cli.chat_terminal"))
+    assert found.isdisjoint(("prompt_toolkit", "rich", "ordain.cli.chat_terminal", *DOCUMENT, *READERS, *UNASKED))
     assert "ordain.cli.chat_lines" in found
 
 

@@ -29,7 +29,7 @@ UNASKED = (
     "ordain.server.tokens",
     "ordain.server.socket",
 )
-"""Resources of the face that nobody has asked for."""
+"""Resources of the face and verbs that nobody has asked for."""
 READERS = ("pypdf", "numpy", "ordain.store.vector_index", "jsonschema")
 FACE = ("fastapi", "starlette", "uvicorn", "pydantic", "jinja2", "sqlite3", "ordain.app", "ordain.runtime", "ordain.store")
 SERVES = """

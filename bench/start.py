@@ -1,7 +1,8 @@
-"""What it costs until ``ordain serve`` answers. ``python -m bench.start HOME [ROUNDS]``: a fresh data folder below HOME in every round, then the same one again.
+"""What it costs until ``ordain serve`` answers, and to say one word with ``ordain chat``. ``python -m bench.start HOME [ROUNDS]``: a fresh data folder below
+HOME in every round, then the same one again, then a conversation in it.
 
-CPU is user and system time of the server's process, threads included, up to the first 200 of ``/health``; modules are compiled before, as an installed
-package has them. Linux: it is read from ``/proc``.
+CPU is user and system time of the process, threads included: the server's up to the first 200 of ``/health``, that of ``ordain chat hello`` from its beginning
+to its end. Modules are compiled before, as an installed package has them. Linux: the server's is read from ``/proc``.
 """
 
 from __future__ import annotations
@@ -35,14 +36,29 @@ def _answers(note: Path) -> bool:
         return False
 
 
+def _ordain(*arguments: str) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen([sys.executable, "-m", "ordain", *arguments], env=environment, stdin=quiet, stdout=quiet, stderr=quiet)
+
+
+def said(folder: Path) -> dict[str, float]:
+    """Say a word over the folder, which no server holds, and wait until the command has ended."""
+    began = time.perf_counter()
+    process = _ordain("chat", "hello", "--data-dir", str(folder))
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"the message was not answered: {process.returncode}")
+    return {"cpu_s": used.ru_utime + used.ru_stime, "wall_s": time.perf_counter() - began}
+
+
 def started(folder: Path) -> dict[str, float]:
     """Start a server over the folder, and stop it as soon as it answers."""
     note = folder / "server.json"
     note.unlink(missing_ok=True)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(folder)]
     began = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = _ordain("serve", "--port", "0", "--data-dir", str(folder))
     try:
         while not _answers(note):
             if process.poll() is not None or time.perf_counter() - began > WAIT_S:
@@ -56,10 +72,12 @@ def started(folder: Path) -> dict[str, float]:
 
 def _main(home: Path, rounds: int) -> dict[str, Any]:
     started(home / "compiling")
-    found: dict[str, list[dict[str, float]]] = {"fresh": [], "used": []}
+    said(home / "compiling")
+    measured = {"fresh": started, "used": started, "chat": said}
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in measured}
     for number in range(rounds):
-        for times in found.values():
-            times.append(started(home / f"start-{number}"))
+        for name, measure in measured.items():
+            found[name].append(measure(home / f"start-{number}"))
     return {"rounds": rounds, **found}
 
 

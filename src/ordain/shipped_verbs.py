@@ -1,29 +1,34 @@
-"""Every verb that ships, put together: those that stand on the house, and the toolbox."""
+"""Every verb that ships, put together: those that stand on the house, and the toolbox.
+
+What is always there stands in ``shipped_verbs.json`` as ``@verb`` declares it: a start reads that, and no function's signature. ``python -m scripts.shipped
+--write`` makes it; a test holds it to the code.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from ordain.contracts.library import COMMON_WORDS
 from ordain.contracts.policy import VerbsPolicy
+from ordain.contracts.verbs import VerbSpec
 from ordain.owned_files import not_owned
 from ordain.ports.library import Library
-from ordain.toolbox import PlaybookAids, creative_tonecheck, enterprise_playbook, finance_snapshot, math_evaluate, sim_markov_next_theme
 from ordain.verbs.builtin.files_verb import files_read
-from ordain.verbs.builtin.library_verbs import library_verbs, no_library
-from ordain.verbs.builtin.mail_verbs import mail_draft, mail_send
+from ordain.verbs.builtin.library_verbs import WRITES, library_verbs, no_library
 from ordain.verbs.builtin.shipped import prompt_plans
 from ordain.verbs.builtin.thread_verb import close_thread
-from ordain.verbs.functions import FunctionVerb, VerbContext
+from ordain.verbs.deferred import DeferredVerb
+from ordain.verbs.functions import AnyFunctionVerb, VerbContext
 from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.mail_server import MailServer
 from ordain.verbs.registry import Registry
 from ordain.verbs.yaml_document import parse_document
-
-PLAYBOOK_AIDS = PlaybookAids(parse=parse_document, not_owned=not_owned, common_words=COMMON_WORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +62,10 @@ def builtin_registry(
     Raises:
         ConfigurationError: the root is no folder, or a URL is not one.
     """
-    functions: list[FunctionVerb[..., Any]] = [math_evaluate(), *library_verbs(library)]
-    functions += [creative_tonecheck(), enterprise_playbook(PLAYBOOK_AIDS, options.playbooks), finance_snapshot()]
-    functions += [sim_markov_next_theme(latest_themes(library)), mail_draft(library), mail_send(options.mail)]
+    makers = shipped_makers(library, options)
+    functions: list[AnyFunctionVerb | DeferredVerb] = [
+        DeferredVerb(declared.spec, declared.origin, makers[declared.spec.name]) for declared in _declarations()
+    ]
     if files_root is not None:
         functions.append(files_read(files_root))
     if urls:
@@ -68,6 +74,85 @@ def builtin_registry(
         http = http or HttpAccess()
         functions.append(web_fetch(urls, private_hosts=http.private_hosts, resolver=http.resolver, own=http.own))
     return Registry([prompt_plans()], functions, code={"thread.close": close_thread}, max_depth=options.max_depth)
+
+
+def shipped_makers(
+    library: Callable[[], Library], options: ShippedOptions = ShippedOptions()
+) -> Mapping[str, Callable[[], AnyFunctionVerb]]:
+    """What makes each verb that is always there with its code, by id; called at a verb's first call."""
+
+    def calculate() -> AnyFunctionVerb:
+        from ordain.toolbox.math_verb import math_evaluate  # lazy: as all of these, when it is called
+
+        return math_evaluate()
+
+    def tonecheck() -> AnyFunctionVerb:
+        from ordain.toolbox.tone_verb import creative_tonecheck  # lazy: see above
+
+        return creative_tonecheck()
+
+    def playbook() -> AnyFunctionVerb:
+        from ordain.toolbox.playbook_verb import enterprise_playbook  # lazy: see above
+
+        return enterprise_playbook(playbook_aids(), options.playbooks)
+
+    def snapshot() -> AnyFunctionVerb:
+        from ordain.toolbox.finance_verb import finance_snapshot  # lazy: see above
+
+        return finance_snapshot()
+
+    def next_theme() -> AnyFunctionVerb:
+        from ordain.toolbox.sim_verb import sim_markov_next_theme  # lazy: see above
+
+        return sim_markov_next_theme(latest_themes(library))
+
+    def draft() -> AnyFunctionVerb:
+        from ordain.verbs.builtin.mail_verbs import mail_draft  # lazy: see above
+
+        return mail_draft(library)
+
+    def send() -> AnyFunctionVerb:
+        from ordain.verbs.builtin.mail_verbs import mail_send  # lazy: see above
+
+        return mail_send(options.mail)
+
+    @cache
+    def of_library() -> Mapping[str, AnyFunctionVerb]:
+        return {one.spec.name: one for one in library_verbs(library)}
+
+    return {
+        "math.evaluate": calculate,
+        "recall.fetch_context": lambda: of_library()["recall.fetch_context"],
+        WRITES: lambda: of_library()[WRITES],
+        "research.search": lambda: of_library()["research.search"],
+        "creative.tonecheck": tonecheck,
+        "enterprise.playbook": playbook,
+        "finance.snapshot": snapshot,
+        "sim.markov_next_theme": next_theme,
+        "mail.draft": draft,
+        "mail.send": send,
+    }
+
+
+def playbook_aids() -> Any:
+    """What the toolbox is handed to read playbooks with (``PlaybookAids``)."""
+    from ordain.toolbox.playbooks import PlaybookAids  # lazy: see above
+
+    return PlaybookAids(parse=parse_document, not_owned=not_owned, common_words=COMMON_WORDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShippedDeclaration:
+    """A verb as ``scripts.shipped`` wrote it down, and where its function stands."""
+
+    origin: str
+    spec: VerbSpec
+
+
+@cache
+def _declarations() -> Sequence[ShippedDeclaration]:
+    written = (Path(__file__).parent / "shipped_verbs.json").read_bytes()
+    return TypeAdapter(tuple[ShippedDeclaration, ...]).validate_json(written)
 
 
 def latest_themes(library: Callable[[], Library]) -> Callable[[VerbContext, int], Any]:

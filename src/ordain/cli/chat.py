@@ -20,6 +20,7 @@ from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.cli.screen import is_terminal, wants_colour
 from ordain.cli.slash import MODES
+from ordain.collector import tune_collector
 from ordain.contracts.nearest import did_you_mean
 from ordain.errors import ConfigurationError, InvalidRequest, Refused
 
@@ -76,6 +77,8 @@ async def _chat(home: Path, asked: ChatAsked) -> int:
         to = Addressed(session=await _session(messenger, given), user=given.user or person(), mode=given.mode, verbs=given.verb)
         with suppress(Refused):  # a token that may talk need not look at verbs: what is said with one then tells
             await messenger.check_verbs(to.verbs)
+        if not asked.words:
+            tune_collector(collect=False)  # it stays for as long as somebody talks
         if at_terminal:
             return await _at_terminal(messenger, to, whole=asked.whole)
         if asked.at.url:  # a token that is not good is told before anything else

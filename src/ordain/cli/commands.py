@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -86,13 +85,9 @@ def serve(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Serve HTTP until SIGTERM or SIGINT, then drain."""
-    gc.disable()  # until it listens: hardly anything that a start makes is to be thrown away, and each look through it costs
-    try:
-        from ordain.cli.server import serve_here  # lazy: the server and its models
+    from ordain.cli.server import serve_here  # lazy: the server and its models
 
-        return serve_here(options.data_dir, host, port, as_json=options.as_json)
-    finally:
-        gc.enable()
+    return serve_here(options.data_dir, host, port, as_json=options.as_json)
 
 
 @tree.command

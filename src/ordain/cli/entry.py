@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ordain import __version__
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, USAGE
+from ordain.collector import collect_seldom
 from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
 
 MESSAGE = 2000
@@ -26,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 gets escapes, never a traceback
             stream.reconfigure(errors="backslashreplace")
+    if arguments is None:  # the process is this command's
+        collect_seldom()
     from ordain.cli.commands import app  # lazy: the version needs no parser
 
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import secrets
@@ -31,8 +30,7 @@ from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.server import Face, build_app
 from ordain.server.bodies import BodyBounds
 from ordain.server.face import PRINCIPAL
-from ordain.server.protocol import HttpProtocol, check_descriptors
-from ordain.server.socket import socket_options
+from ordain.server.protocol import HttpProtocol, check_descriptors, socket_options
 from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
 
@@ -178,7 +176,6 @@ def _tell_unread(compiled: asyncio.Task[Wording]) -> None:
 async def _serve(ordain: Ordain, listener: socket.socket, *, as_json: bool) -> int:
     async with ordain, served(ordain, listener) as serving:
         tune_collector(collect=False)  # a start leaves hardly anything behind, and a look through it all costs 50 ms
-        gc.enable()
         note = serving.note
         demanded = serving.face.exposure.demanded
         LOG.info("listening url=%s host=%s token=%s home=%s", note.url, ordain.settings.server.host, demanded, ordain.settings.home)

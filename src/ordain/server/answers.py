@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import overload
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.conversation import MessageAnswer, session_path
 from ordain.errors import NotFound, Transient

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import Meta, structs
 from pydantic import Field, JsonValue
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.approvals import WHY_CHARS, Subject, Tier
 from ordain.contracts.conversation import SESSION_ID, Camel
@@ -27,8 +28,9 @@ from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.examples import RUN
 from ordain.server.face import Face, Json
+from ordain.server.parameters import MadeParameter, from_query
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import SEQ_MAX, IdPart
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Hex, Moment, View
@@ -243,8 +245,8 @@ def _plain(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _states(
-    state: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas. Absent: `open`.")] = None,
-    every: Annotated[bool, Query(alias="all", description="In whatever state.")] = False,
+    state: Annotated[list[str] | None, from_query(description="Only these; several, or separated by commas. Absent: `open`.")] = None,
+    every: Annotated[bool, from_query(alias="all", description="In whatever state.")] = False,
 ) -> tuple[ApprovalState, ...]:
     """The states that are asked for; none of them: any."""
     asked = [one for part in state or () for one in part.split(",") if one]
@@ -255,17 +257,19 @@ def _states(
     return () if every else tuple(map(ApprovalState, asked)) or (ApprovalState.OPEN,)
 
 
-def approvals_router(face: Face) -> APIRouter:
+def approvals_router(face: Face) -> Resource:
     """The approvers' routes."""
     router = resource("approvals", prefix="/approvals")
     runtime = face.runtime
 
     @router.get("", **refusing(shown(ApprovalPage, example={"approvals": [_ITEM], "next": None}), "unknown_state"))
     async def list_approvals(
-        states: Annotated[tuple[ApprovalState, ...], Depends(_states)],
-        session: Annotated[str | None, Query(pattern=SESSION_ID, description="Only what runs of this session ask for.")] = None,
-        limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
-        before: Annotated[int | None, Query(ge=0, le=SEQ_MAX, description="The page after this one: `next` of the page before.")] = None,
+        states: Annotated[tuple[ApprovalState, ...], MadeParameter(_states)],
+        session: Annotated[str | None, from_query(pattern=SESSION_ID, description="Only what runs of this session ask for.")] = None,
+        limit: Annotated[int, from_query(ge=1, le=PAGE_MAX)] = 50,
+        before: Annotated[
+            int | None, from_query(ge=0, le=SEQ_MAX, description="The page after this one: `next` of the page before.")
+        ] = None,
         named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:

@@ -16,9 +16,9 @@ from functools import reduce
 from operator import getitem
 from typing import Any, TypeVar
 
-from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from starlette.requests import Request
 
 from ordain.errors import InvalidRequest
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
 from pydantic import Field
+from starlette.responses import Response
 
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
@@ -15,7 +15,7 @@ from ordain.errors import NotFound
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 
 
 class CardView(AgentCard):
@@ -61,7 +61,7 @@ def card_views(catalog: Catalog) -> dict[str, Any]:
     return {"cards": [card_view(catalog, name) for name in sorted(catalog.data.cards)]}
 
 
-def cards_router(face: Face) -> APIRouter:
+def cards_router(face: Face) -> Resource:
     """The cards' routes."""
     router = resource("cards")
 

@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Response
 from pydantic import BaseModel, TypeAdapter
+from starlette.responses import Response
 
 from ordain.contracts import events
 from ordain.contracts.conversation import Message, MessageAnswer
@@ -18,10 +18,10 @@ from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound
 from ordain.server import shapes
 from ordain.server.examples import RUN
-from ordain.server.face import Json
+from ordain.server.face import Face, Json
 from ordain.server.problems import Problem
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.sent_json import as_recorded
 from ordain.server.shapes import Begun, JsonSchema, SchemaNames
 
@@ -149,7 +149,7 @@ def shapes_of(module: ModuleType) -> list[type[Any]]:
     return [one for one in own if issubclass(one, msgspec.Struct)]
 
 
-def schemas_router() -> APIRouter:
+def schemas_router(_: Face) -> Resource:
     """The contracts as JSON Schema."""
     router = resource("schemas", prefix="/schemas")
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from fastapi import Request, Response
-from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
+from starlette.responses import Response
 
 from ordain.contracts.access import LOOPBACK, OWNER, Principal, local_principal
 from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient

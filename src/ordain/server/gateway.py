@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Query, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, CortexClientRequest, CortexClientResult, HubChat, HubReply
@@ -18,9 +19,10 @@ from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.examples import CORTEX_CHAT, CORTEX_RESULT, HUB_CHAT, HUB_REPLY
 from ordain.server.face import Face, Json, prefers_async
+from ordain.server.parameters import from_query
 from ordain.server.problems import problem
 from ordain.server.refusals import CONVERSATION, refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.translation import HUB_HTTP, canonical, chat_of_hub, client_request, client_result, hub_reply, source_of
 from ordain.server.verbs import VerbChoice, verb_views
 from ordain.server.workspaces import Workspace
@@ -36,7 +38,7 @@ def fresh_session(face: Face, kind: str) -> str:
     return f"{kind}:{face.runtime.services.clock.new_run_id()}"
 
 
-def gateway_router(face: Face) -> APIRouter:
+def gateway_router(face: Face) -> Resource:
     """The three routes."""
     router = resource("conversation")
 
@@ -72,7 +74,7 @@ def gateway_router(face: Face) -> APIRouter:
 
     @router.get("/api/verbs", **shown(VerbChoice))
     async def hub_verbs(
-        include_inactive: Annotated[Literal["0", "1"], Query(description="1: also those that may not run here now.")] = "0",
+        include_inactive: Annotated[Literal["0", "1"], from_query(description="1: also those that may not run here now.")] = "0",
     ) -> Response:
         """The verbs that a person may pick."""
         found = verb_views(face.runtime.catalog)

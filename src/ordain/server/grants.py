@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.approvals import WHY_CHARS, Grant, PrincipalName
 from ordain.contracts.conversation import Camel, VerbName
@@ -21,8 +22,9 @@ from ordain.server.approvals import USES_MAX
 from ordain.server.bodies import read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
+from ordain.server.parameters import from_query
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import IdPart
 from ordain.server.shapes import CamelView, Moment
 from ordain.server.workspaces import Workspace
@@ -179,16 +181,16 @@ def grant_view(grant: Grant, runtime: Runtime) -> GrantView:
     )
 
 
-def grants_router(face: Face) -> APIRouter:
+def grants_router(face: Face) -> Resource:
     """The grants' routes."""
     router = resource("approvals", prefix="/grants")
     runtime = face.runtime
 
     @router.get("", **shown(GrantPage, example={"grants": [_VIEW], "next": None}))
     async def list_grants(
-        every: Annotated[bool, Query(alias="all", description="Also those that are spent, over or taken back.")] = False,
-        limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
-        before: Annotated[str | None, Query(max_length=64, description="The page after this one: `next` of the page before.")] = None,
+        every: Annotated[bool, from_query(alias="all", description="Also those that are spent, over or taken back.")] = False,
+        limit: Annotated[int, from_query(ge=1, le=PAGE_MAX)] = 50,
+        before: Annotated[str | None, from_query(max_length=64, description="The page after this one: `next` of the page before.")] = None,
         named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:

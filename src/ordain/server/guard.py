@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from fastapi import Response
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.contracts.access import holds_token, resembles_token

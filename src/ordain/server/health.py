@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain import __version__
 from ordain.contracts.proof import CHALLENGE_HEADER, PROOF_HEADER, prove
@@ -11,12 +12,12 @@ from ordain.server.examples import HEALTH, READY
 from ordain.server.face import Face, Json
 from ordain.server.problems import unavailable
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.shapes import Health, Ready
 from ordain.server.verbs import problems_of
 
 
-def health_router(face: Face) -> APIRouter:
+def health_router(face: Face) -> Resource:
     """Both probes."""
     router = resource("health")
 

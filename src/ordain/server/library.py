@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
 import msgspec
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from ordain.contracts.access import TOKEN_PRINCIPAL
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -34,9 +34,10 @@ from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Pass
 from ordain.server.bodies import bounded, declared_bytes, read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
+from ordain.server.parameters import from_query
 from ordain.server.problems import problem_body
 from ordain.server.refusals import UNREADABLE, refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.room import Room
 from ordain.server.segments import Seq
 from ordain.server.sent_json import spelled
@@ -72,10 +73,14 @@ SEARCH_EXAMPLE = {"query": "how does Ada take her tea", "max_items": 3}
 News = asyncio.Queue[dict[str, Any] | None]
 ShareOf = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 """The part of a room that a body takes, by the bytes it announces."""
-Limit = Annotated[int, Query(ge=1, le=LIST_MAX)]
-Before = Annotated[Seq | None, Query(description="The page after this one: `next` of the page before.")]
-DocumentName = Annotated[str, Query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")]
-Source = Annotated[str, Query(max_length=SOURCE_CHARS, description="Where it comes from; another content of the same source replaces it.")]
+Limit = Annotated[int, from_query(ge=1, le=LIST_MAX)]
+Before = Annotated[Seq | None, from_query(description="The page after this one: `next` of the page before.")]
+DocumentName = Annotated[
+    str, from_query(min_length=1, max_length=NAME_CHARS, description="The document's name; its ending tells the format.")
+]
+Source = Annotated[
+    str, from_query(max_length=SOURCE_CHARS, description="Where it comes from; another content of the same source replaces it.")
+]
 
 
 def item_view(item: Item) -> dict[str, Any]:
@@ -91,7 +96,7 @@ def passage_view(passage: Passage) -> dict[str, Any]:
     return plain
 
 
-def library_router(face: Face) -> APIRouter:
+def library_router(face: Face) -> Resource:
     """Both groups of routes."""
     router = resource("memory")
     _memory(router, face)
@@ -99,7 +104,7 @@ def library_router(face: Face) -> APIRouter:
     return router
 
 
-def _memory(router: APIRouter, face: Face) -> None:
+def _memory(router: Resource, face: Face) -> None:
     @router.post("/memory", **refusing(documented(NoteRequest, Kept, example=NOTE_EXAMPLE), "empty_text", "quota_spent"))
     async def add_note(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Remember a note; the same words of the same author are one note. It is its author's own only where the token may send messages."""
@@ -131,7 +136,7 @@ def _memory(router: APIRouter, face: Face) -> None:
         return Json({"id": note, "outcome": "forgotten"})
 
 
-def _documents(router: APIRouter, face: Face) -> None:
+def _documents(router: Resource, face: Face) -> None:
     content = {OCTETS: {"schema": {"type": "string", "format": "binary"}, "example": "# Pump\n\nThe pump stands in the cellar.\n"}}
     adding: dict[str, Any] = {**shown(Kept), "openapi_extra": {"requestBody": {"required": True, "content": content}}}
     adding["responses"][200]["content"][LINES] = {"schema": {"type": "string"}, "example": TOLD_EXAMPLE}

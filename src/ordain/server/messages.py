@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fastapi import APIRouter, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.conversation import DATA_CHARS, Message, MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
@@ -14,7 +15,7 @@ from ordain.server.documents import documented
 from ordain.server.examples import MESSAGE, MESSAGE_ANSWER
 from ordain.server.face import Face, Json, prefers_async
 from ordain.server.refusals import CONVERSATION, FILES, refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.workspaces import Workspace
 
 MESSAGES = documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=MessageAnswer)
@@ -24,7 +25,7 @@ FILES_BYTES = DATA_CHARS + 256 * 1024
 """Most of one body: a message, with the bytes of its files."""
 
 
-def messages_router(face: Face) -> APIRouter:
+def messages_router(face: Face) -> Resource:
     """The one route."""
     router = resource("conversation")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
-from fastapi import APIRouter
-from fastapi.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse
 
 from ordain import __version__
 from ordain.runtime.door import Runtime, Status
 from ordain.server.face import Face
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -52,7 +51,7 @@ def _metric(name: str, kind: str, meaning: str, *samples: str) -> Iterator[str]:
     yield from samples
 
 
-def metrics_router(face: Face) -> APIRouter:
+def metrics_router(face: Face) -> Resource:
     """The one route."""
     router = resource("health")
 

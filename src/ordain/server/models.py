@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from starlette.responses import Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -13,7 +13,8 @@ from ordain.contracts.moments import moment
 from ordain.runtime.spending import DAY_US, By, SpendingSpan, SpentBetween, Sum, spent
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
-from ordain.server.resource import resource
+from ordain.server.parameters import from_query
+from ordain.server.resource import Resource, resource
 from ordain.server.shapes import Costs, CostSum, ModelItem, ModelList, PriceTier
 from ordain.server.workspaces import Workspace
 
@@ -69,7 +70,7 @@ def _sum(key: str, one: Sum) -> CostSum:
     return CostSum(key=key, **told)
 
 
-def models_router(face: Face) -> APIRouter:
+def models_router(face: Face) -> Resource:
     """The models' routes."""
     router = resource("models", prefix="/models")
     runtime = face.runtime
@@ -81,8 +82,8 @@ def models_router(face: Face) -> APIRouter:
 
     @router.get("/cost", **shown(Costs))
     async def show_cost(
-        days: Annotated[int, Query(ge=1, le=DAYS_MAX, description="How many days, up to now.")] = 30,
-        by: Annotated[By, Query(description="What attempts are grouped by; days are in UTC.")] = By.DAY,
+        days: Annotated[int, from_query(ge=1, le=DAYS_MAX, description="How many days, up to now.")] = 30,
+        by: Annotated[By, from_query(description="What attempts are grouped by; days are in UTC.")] = By.DAY,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """What the workspace's model calls came to, failed attempts included, added up from the journal: tokens, and micro-dollars at list price."""

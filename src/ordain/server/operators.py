@@ -6,8 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal
 
-from fastapi import APIRouter, Request, Response
 from pydantic import Field, JsonValue
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
@@ -17,7 +18,7 @@ from ordain.server.bodies import read
 from ordain.server.documents import documented
 from ordain.server.face import Face, Json, unreadable
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import SEQ_MAX
 from ordain.server.workspaces import Workspace, check_run
 
@@ -62,7 +63,7 @@ ANSWER = documented(Answer, Done, example={"effect": 2, "value": "yes"}, answer=
 RUN = ("run_not_found", "run_unreadable")
 
 
-def operators_router(face: Face) -> APIRouter:
+def operators_router(face: Face) -> Resource:
     """Operating routes."""
     router = resource("operators", prefix="/runs/{run}")
     runtime = face.runtime

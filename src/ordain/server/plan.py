@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from fastapi import APIRouter, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest, PlannerResponse
@@ -12,13 +13,13 @@ from ordain.server.bodies import read
 from ordain.server.documents import PLAN_ANSWER, PLAN_REQUEST, documented
 from ordain.server.face import Face, outcome, prefers_async
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.workspaces import Workspace
 
 PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True)
 
 
-def plan_router(face: Face) -> APIRouter:
+def plan_router(face: Face) -> Resource:
     """The planner's route."""
     router = resource("plan")
 

@@ -6,18 +6,16 @@ import errno
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import iter_route_contexts
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import Match
 
 from ordain.contracts.planner import Strict
 from ordain.errors import OrdainError, Refused, StorageUnavailable
-from ordain.server.bodies import pointer
+from ordain.server.resource import ResourceRoute
 from ordain.server.sent_json import spelled
 
 LOG = logging.getLogger("ordain.http")
@@ -100,19 +98,13 @@ def _methods_of(request: Request) -> set[str]:
     """The methods of the address that a request is for: those of every route with the path of the first one that matches."""
     found: set[str] = set()
     path = None
-    for route in iter_route_contexts(request.app.routes):
-        methods = getattr(route, "methods", None)
-        if methods and (path is None or route.path == path) and route.matches(request.scope)[0] is not Match.NONE:
-            path = route.path
-            found |= methods
+    for route in request.app.routes:
+        for one in route.answering(request.scope) if isinstance(route, ResourceRoute) else (route,):
+            methods = getattr(one, "methods", None)
+            if methods and path in {None, one.path} and one.matches(request.scope)[0] is not Match.NONE:
+                path = one.path
+                found |= methods
     return found | {"HEAD"} if "GET" in found else found
-
-
-async def bad_parameters(_: Request, error: Exception) -> Response:
-    """Query parameters that do not fit."""
-    found: list[Any] = list(error.errors()) if isinstance(error, RequestValidationError) else []
-    errors = [{"place": pointer(tuple(one["loc"])), "code": str(one["type"]), "message": str(one["msg"])} for one in found]
-    return problem(422, "invalid_request", "a parameter does not fit", more={"errors": errors})
 
 
 async def gone(_: Request, __: Exception) -> Response:
@@ -143,11 +135,10 @@ async def used_up(request: Request, error: Exception) -> Response:
     return unavailable(USED_UP, NOTHING_LEFT)
 
 
-def install(app: FastAPI) -> None:
+def install(app: Starlette) -> None:
     """Every way out of the app that is no success becomes a problem."""
     app.add_exception_handler(OrdainError, refuse)
     app.add_exception_handler(HTTPException, no_route)
-    app.add_exception_handler(RequestValidationError, bad_parameters)
     app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(MemoryError, used_up)
     app.add_exception_handler(OSError, used_up)

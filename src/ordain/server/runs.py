@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.nearest import did_you_mean
@@ -19,8 +18,9 @@ from ordain.server.documents import shown, streamed
 from ordain.server.examples import RUN_ITEM, RUN_JOURNAL, RUN_TREE, RUN_VIEW
 from ordain.server.face import Face, Json, at_rest, unreadable
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS
+from ordain.server.parameters import from_header, from_query
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import IdPart, Seq
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import Journal, JournalRecord, Rest, Run, RunPage, RunTreeView
@@ -31,21 +31,21 @@ LIST_MAX = 500
 WAIT_MAX_S = 300
 AlsoBelow = Annotated[
     bool,
-    Query(alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."),
+    from_query(alias="all", description="Child runs too; of those that have stopped they are listed whenever their status is asked for."),
 ]
-Debug = Annotated[bool, Query(description="With `raw_cortex`: what each prompt-plan verb replied, word for word, cut at 4 KiB.")]
+Debug = Annotated[bool, from_query(description="With `raw_cortex`: what each prompt-plan verb replied, word for word, cut at 4 KiB.")]
 
 
-def runs_router(face: Face) -> APIRouter:
+def runs_router(face: Face) -> Resource:
     """Reading routes."""
     router = resource("runs", prefix="/runs")
     runtime = face.runtime
 
     @router.get("", **refusing(shown(RunPage, example={"runs": [RUN_ITEM], "next": None}), "unknown_status"))
     async def list_runs(
-        status: Annotated[list[str] | None, Query(description="Only these; several, or separated by commas.")] = None,
-        limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
-        before: Annotated[str | None, Query(description="Only runs older than this one.")] = None,
+        status: Annotated[list[str] | None, from_query(description="Only these; several, or separated by commas.")] = None,
+        limit: Annotated[int, from_query(ge=1, le=LIST_MAX)] = 50,
+        before: Annotated[str | None, from_query(description="Only runs older than this one.")] = None,
         children: AlsoBelow = False,
         named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,
@@ -58,7 +58,10 @@ def runs_router(face: Face) -> APIRouter:
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))
     async def show_run(
-        run: str, wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S)] = 0, debug: Debug = False, workspace: Workspace = DEFAULT_WORKSPACE
+        run: str,
+        wait: Annotated[float, from_query(ge=0, le=WAIT_MAX_S)] = 0,
+        debug: Debug = False,
+        workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """One run; ``wait`` gives it up to that many seconds to come to rest. With ``debug`` the observations of its trace have ``raw_cortex``."""
         view = await run_in(runtime, run, workspace)
@@ -75,8 +78,8 @@ def runs_router(face: Face) -> APIRouter:
     )
     async def stream_run(
         run: str,
-        after: Annotated[Seq, Query(ge=-1, description="Only records with a higher seq.")] = -1,
-        last_event_id: Annotated[Seq | None, Header(ge=-1)] = None,
+        after: Annotated[Seq, from_query(ge=-1, description="Only records with a higher seq.")] = -1,
+        last_event_id: Annotated[Seq | None, from_header(ge=-1)] = None,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Server-sent events: one per journal record as it becomes durable, its id the record's ``seq``; then ``rest``, and the end.
@@ -95,7 +98,7 @@ def runs_router(face: Face) -> APIRouter:
     return router
 
 
-def _inside(router: APIRouter, face: Face) -> None:
+def _inside(router: Resource, face: Face) -> None:
     """What a run consists of: the runs below it, and its journal."""
     runtime = face.runtime
 

@@ -6,12 +6,12 @@ import re
 from typing import Annotated
 from urllib.parse import unquote
 
-from fastapi import Query
 from pydantic import Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ordain.contracts.conversation import SESSION_ID
 from ordain.errors import NotFound
+from ordain.server.parameters import from_query
 
 ENCODED = b"/sessions/"
 _SLASH = re.compile(rb"%(2[fF])")
@@ -20,7 +20,7 @@ SEQ_MAX = 2**53 - 1
 """The largest number that every JSON reader takes for itself; no transcript or journal comes near it."""
 Seq = Annotated[int, Field(le=SEQ_MAX)]
 """The number of an entry or a record, as a caller gives it."""
-IdPart = Annotated[str, Query(max_length=512, description="Only those whose id begins or ends with this.")]
+IdPart = Annotated[str, from_query(max_length=512, description="Only those whose id begins or ends with this.")]
 """The beginning or the end of an id, as a caller gives it."""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
@@ -14,8 +15,9 @@ from ordain.server.documents import documented, shown
 from ordain.server.examples import ERASE, SESSION_ITEM, SESSION_VIEW
 from ordain.server.face import Face, Json
 from ordain.server.operators import Why
+from ordain.server.parameters import from_query
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import IdPart, decoded
 from ordain.server.shapes import Session, SessionPage
 from ordain.server.views import session_item, session_view
@@ -33,16 +35,16 @@ class SessionErased(Strict):
     records: int = Field(default=0, description="How many records and transcript entries were emptied.")
 
 
-def sessions_router(face: Face) -> APIRouter:
+def sessions_router(face: Face) -> Resource:
     """Lists, one session, erasing. Ids stand percent-encoded in paths: a slash in an id is ``%2F``."""
     router = resource("conversation", prefix="/sessions")
     conversation = face.runtime.conversation
 
     @router.get("", **shown(SessionPage, example={"sessions": [SESSION_ITEM], "next": None}))
     async def list_sessions(
-        limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 50,
+        limit: Annotated[int, from_query(ge=1, le=LIST_MAX)] = 50,
         before: Annotated[
-            str | None, Query(pattern=PLACE, description="Only sessions used before this one: `next` of the page before.")
+            str | None, from_query(pattern=PLACE, description="Only sessions used before this one: `next` of the page before.")
         ] = None,
         named: IdPart = "",
         workspace: Workspace = DEFAULT_WORKSPACE,

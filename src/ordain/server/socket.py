@@ -9,26 +9,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from typing import Any
 
-from fastapi import APIRouter, Response, WebSocket
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import HTTPConnection
-from starlette.websockets import WebSocketDisconnect
+from starlette.responses import Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.events import SessionErasedEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
-from ordain.server.bodies import BODY_BYTES, validated
+from ordain.server.bodies import validated
 from ordain.server.face import CALLER, Face
 from ordain.server.feed import Feed, check_after
 from ordain.server.gateway import FRESH_HUB, fresh_session
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
-from ordain.server.protocol import SocketProtocol
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import SocketAccepted, SocketRefused
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
@@ -39,20 +37,12 @@ MALFORMED_MAX = 16
 """How many malformed frames in a row close the socket."""
 
 
-def socket_options(frame_bytes: int = BODY_BYTES) -> dict[str, Any]:
-    """How uvicorn is to speak WebSocket: a frame of more than ``frame_bytes`` is refused, one of twice as many ends the socket.
-
-    No compression: on loopback it costs memory for each idle socket and saves nothing.
-    """
-    return {"ws": SocketProtocol, "ws_max_size": 2 * frame_bytes, "ws_per_message_deflate": False}
-
-
 ENDED, GOING_AWAY, BROKEN, ENOUGH = 1000, 1012, 1011, 1008
 _SESSION: TypeAdapter[str] = TypeAdapter(SessionId)
 _SEQ = re.compile(r"[0-9]{1,15}")
 
 
-def socket_router(face: Face) -> APIRouter:
+def socket_router(face: Face) -> Resource:
     """The one address."""
     router = resource()
 

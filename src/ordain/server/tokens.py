@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.access import TOKEN_PRINCIPAL, TokenScope
 from ordain.contracts.moments import moment, moment_if
 from ordain.runtime.tokens import AuditEvent, AuditLine, Token
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
-from ordain.server.resource import resource
+from ordain.server.parameters import from_query
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import SEQ_MAX
 from ordain.server.shapes import Moment, View
 
@@ -113,7 +115,7 @@ async def _seen(face: Face, request: Request) -> frozenset[str] | None:
     return frozenset(name for name, token in tokens.items() if set(token.workspaces) <= set(asking.workspaces))
 
 
-def tokens_router(face: Face) -> APIRouter:
+def tokens_router(face: Face) -> Resource:
     """Looking only: no token makes another."""
     router = resource("access", prefix="/tokens")
 
@@ -127,9 +129,9 @@ def tokens_router(face: Face) -> APIRouter:
     @router.get("/audit", **shown(AuditPage, example={"audit": [{**_USED, **_TIMES}], "next": None}))
     async def show_audit(
         request: Request,
-        limit: Annotated[int, Query(ge=1, le=LIST_MAX)] = 100,
-        before: Annotated[int | None, Query(ge=1, le=SEQ_MAX, description="Only lines older than this one.")] = None,
-        name: Annotated[str | None, Query(max_length=64, description="Only lines about this token.")] = None,
+        limit: Annotated[int, from_query(ge=1, le=LIST_MAX)] = 100,
+        before: Annotated[int | None, from_query(ge=1, le=SEQ_MAX, description="Only lines older than this one.")] = None,
+        name: Annotated[str | None, from_query(max_length=64, description="Only lines about this token.")] = None,
     ) -> Response:
         """What was given, taken, used and refused, newest first; to a token what is about tokens of its own workspaces."""
         await face.runtime.access.flush()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ordain.contracts.conversation import MessageAnswer
@@ -17,8 +17,9 @@ from ordain.server.documents import shown, streamed
 from ordain.server.examples import MESSAGE_ANSWER, TRANSCRIPT
 from ordain.server.face import Face, Json
 from ordain.server.feed import HEARTBEAT_S, STREAM_HEADERS, Feed, check_after
+from ordain.server.parameters import from_header, from_query
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.segments import Seq, decoded, session_id
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import Transcript
@@ -56,7 +57,7 @@ async def _sent(feed: Feed) -> AsyncIterator[bytes]:
         yield known + f"event: {event.__struct_config__.tag}\ndata: ".encode() + spelled(event) + b"\n\n"
 
 
-def transcripts_router(face: Face) -> APIRouter:
+def transcripts_router(face: Face) -> Resource:
     """Reading routes below one session."""
     router = resource("conversation", prefix="/sessions/{session}")
     conversation = face.runtime.conversation
@@ -64,8 +65,8 @@ def transcripts_router(face: Face) -> APIRouter:
     @router.get("/messages", **refusing(shown(Transcript, example=TRANSCRIPT), "session_not_found"))
     async def show_transcript(
         session: str,
-        after: Annotated[Seq, Query(ge=-1, description="Only entries with a higher seq; -1: the last ones.")] = -1,
-        limit: Annotated[int, Query(ge=1, le=ENTRIES_MAX)] = 50,
+        after: Annotated[Seq, from_query(ge=-1, description="Only entries with a higher seq; -1: the last ones.")] = -1,
+        limit: Annotated[int, from_query(ge=1, le=ENTRIES_MAX)] = 50,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """The transcript: messages, questions, replies, in order, each as the event that it was."""
@@ -79,7 +80,7 @@ def transcripts_router(face: Face) -> APIRouter:
         request: Request,
         session: str,
         seq: Seq,
-        wait: Annotated[float, Query(ge=0, le=WAIT_MAX_S, description="Seconds to give the answer.")] = 0,
+        wait: Annotated[float, from_query(ge=0, le=WAIT_MAX_S, description="Seconds to give the answer.")] = 0,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """One message: its class, the run that serves it, and its answer as far as there is one."""
@@ -91,8 +92,8 @@ def transcripts_router(face: Face) -> APIRouter:
     @router.get("/events", **refusing(streamed("SessionEvent", "Events without end."), "session_not_found", "beyond_head"))
     async def stream_session(
         session: str,
-        after: Annotated[Seq, Query(ge=0, description="Only entries with a higher seq.")] = 0,
-        last_event_id: Annotated[Seq | None, Header(ge=0)] = None,
+        after: Annotated[Seq, from_query(ge=0, description="Only entries with a higher seq.")] = 0,
+        last_event_id: Annotated[Seq | None, from_header(ge=0)] = None,
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Server-sent events: every transcript entry as it becomes durable, its id the entry's ``seq``, and provisional text between.

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Query, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.floor import why_raised
@@ -25,8 +26,9 @@ from ordain.runtime.run_view import exact_fields
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome, prefers_async
+from ordain.server.parameters import from_query
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.sent_json import with_recorded
 from ordain.server.workspaces import Workspace
 
@@ -155,12 +157,14 @@ def _replied(face: Face, view: RunView) -> Mapping[str, Any]:
     return {**with_recorded(reply, kept), **as_field(texts_of(reply["output"]))}
 
 
-def verbs_router(face: Face) -> APIRouter:
+def verbs_router(face: Face) -> Resource:
     """The verbs' routes."""
     router = resource("verbs")
 
     @router.get("/verbs", **refusing(shown(VerbList), "unknown_pack"))
-    async def list_verbs(pack: Annotated[str | None, Query(description="Only the verbs of this pack.", max_length=64)] = None) -> Response:
+    async def list_verbs(
+        pack: Annotated[str | None, from_query(description="Only the verbs of this pack.", max_length=64)] = None,
+    ) -> Response:
         """Every registered verb: what it needs, gives and does, and whether it is active here; the packs; `problems` are files not in use, or not as written."""
         return Json(verb_views(face.runtime.catalog, problems_of(face.runtime), pack))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
 from pydantic import Field, JsonValue
+from starlette.responses import Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.nearest import did_you_mean
@@ -14,7 +14,7 @@ from ordain.errors import NotFound
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.refusals import refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 
 
 class WorkflowView(Strict):
@@ -62,7 +62,7 @@ def workflow_views(catalog: Catalog) -> dict[str, Any]:
     return {"workflows": [workflow_view(catalog, name) for name in sorted(catalog.workflows)]}
 
 
-def workflows_router(face: Face) -> APIRouter:
+def workflows_router(face: Face) -> Resource:
     """The templates' routes."""
     router = resource("workflows")
 

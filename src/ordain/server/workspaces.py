@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Header
-
 from ordain.contracts.conversation import WORKSPACE_ID
 from ordain.errors import NotFound
 from ordain.runtime.door import Runtime, RunView
+from ordain.server.parameters import from_header
 
 WORKSPACE_HEADER = "Ordain-Workspace"
 
-Workspace = Annotated[str, Header(alias=WORKSPACE_HEADER, pattern=WORKSPACE_ID, description="The workspace; `default` where it is absent.")]
+Workspace = Annotated[
+    str, from_header(alias=WORKSPACE_HEADER, pattern=WORKSPACE_ID, description="The workspace; `default` where it is absent.")
+]
 
 
 async def run_in(runtime: Runtime, run: str, workspace: str) -> RunView:

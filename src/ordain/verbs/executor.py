@@ -61,7 +61,7 @@ class LeafExecutor(VerbPort):
 
     def implements(self, verb_id: str) -> bool:
         """Whether there is a function behind the id."""
-        return self._registry.function(verb_id) is not None
+        return self._registry.is_coded(verb_id)
 
     async def run(self, call: LeafCall) -> AnyLeafResult:
         """Attempt once."""

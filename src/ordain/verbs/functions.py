@@ -116,6 +116,11 @@ class FunctionVerb(Generic[P, R]):
     signature: Signature
     asynchronous: bool
 
+    @property
+    def origin(self) -> str:
+        """Where its function stands."""
+        return f"function {self.function.__module__}.{self.function.__qualname__}"
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function as it was written."""
         return self.function(*args, **kwargs)

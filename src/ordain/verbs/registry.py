@@ -18,6 +18,7 @@ from ordain.contracts.floor import at_least, raised
 from ordain.contracts.policy import VerbsPolicy
 from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
+from ordain.verbs.deferred import DeferredVerb
 from ordain.verbs.folder import VerbFolder
 from ordain.verbs.functions import AnyFunctionVerb, FunctionVerb, bind
 from ordain.verbs.http_access import HttpAccess
@@ -29,7 +30,7 @@ class Registry:
     def __init__(
         self,
         folders: Iterable[VerbFolder] = (),
-        functions: Iterable[AnyFunctionVerb] = (),
+        functions: Iterable[AnyFunctionVerb | DeferredVerb] = (),
         code: Mapping[str, Callable[..., Any]] | None = None,
         max_depth: int = VerbsPolicy().max_depth,
         http: HttpAccess | None = None,
@@ -49,7 +50,7 @@ class Registry:
         """
         self._specs: dict[str, VerbSpec] = {}
         self._templates: dict[str, str] = {}
-        self._functions: dict[str, AnyFunctionVerb] = {}
+        self._functions: dict[str, AnyFunctionVerb | DeferredVerb] = {}
         self._origins: dict[str, str] = {}
         self._declarations: dict[str, str] = {}
         self._confirmed: Mapping[str, str] = MappingProxyType({})
@@ -96,8 +97,15 @@ class Registry:
         return MappingProxyType(self._templates)
 
     def function(self, verb_id: str) -> AnyFunctionVerb | None:
-        """The code behind a leaf verb; None for a prompt plan and for an id that is not registered."""
-        return self._functions.get(verb_id)
+        """The code behind a leaf verb; None for a prompt plan and for an id that is not registered. What waits to be imported is, once."""
+        found = self._functions.get(verb_id)
+        if isinstance(found, DeferredVerb):
+            found = self._functions[verb_id] = found.loaded()
+        return found
+
+    def is_coded(self, verb_id: str) -> bool:
+        """Whether there is code behind it; nothing is imported."""
+        return verb_id in self._functions
 
     def raised(self, verb_id: str, floor: VerbEffect) -> Registry:
         """The same verbs, a leaf of them at this effect at the least: what stands around it makes more of a call than it declares."""
@@ -109,7 +117,7 @@ class Registry:
     def extended(
         self,
         folders: Iterable[VerbFolder] = (),
-        functions: Iterable[AnyFunctionVerb] = (),
+        functions: Iterable[AnyFunctionVerb | DeferredVerb] = (),
         http: HttpAccess | None = None,
         declarations: Mapping[str, str] = MappingProxyType({}),
     ) -> Registry:
@@ -142,12 +150,12 @@ class Registry:
         except ConfigurationError as error:
             raise ConfigurationError(f"{self._origins[spec.name]}: {error.message}", code=error.code) from error
 
-    def _add_function(self, function: AnyFunctionVerb) -> None:
+    def _add_function(self, function: AnyFunctionVerb | DeferredVerb) -> None:
         given = cast("object", function)  # an embedder's, who may not check types
-        if not isinstance(given, FunctionVerb):
+        if not isinstance(given, FunctionVerb | DeferredVerb):
             named = getattr(given, "__name__", type(given).__name__)
             raise ConfigurationError(f"{named} is no verb: put @verb before it", code="invalid_verb")
-        self._add(function.spec, f"function {function.function.__module__}.{function.function.__qualname__}")
+        self._add(function.spec, function.origin)
         self._functions[function.spec.name] = function
 
     def _add_code(self, verb_id: str, plain: Callable[..., Any]) -> None:

@@ -12,8 +12,7 @@ import uvicorn
 
 from ordain import Ordain
 from ordain.server import Face, build_app
-from ordain.server.protocol import HttpProtocol
-from ordain.server.socket import socket_options
+from ordain.server.protocol import HttpProtocol, socket_options
 
 PATIENCE_S = 60
 

@@ -14,13 +14,13 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 import pytest
-from fastapi.routing import APIRoute, iter_route_contexts
 
 from ordain.contracts.events import ReplyEvent
 from ordain.contracts.verbs import Argument, ArgumentRole
 from ordain.contracts.visible import visible
 from ordain.server import Face, build_app
 from ordain.server.feed import Feed
+from ordain.server.resource import DeclaredRoute
 from ordain.server.transcripts import TranscriptResponse
 from ordain.testing import call, finish, output
 from ordain.verbs.functions import VerbError, verb
@@ -117,9 +117,9 @@ def without(value: Any, path: list[str]) -> Any:
 
 def routes(app: Any) -> Iterator[str]:
     """Each route of the app that answers with a body of its own."""
-    for route in iter_route_contexts(app.routes):
-        if isinstance(route.original_route, APIRoute):
-            yield from (f"{method} {route.path}" for method in sorted(route.methods or ()) if route.path != "/ws")
+    for one in (one for resource in app.resources for one in resource.declared):
+        if isinstance(one, DeclaredRoute) and one.path != "/ws":
+            yield f"{one.method} {one.path}"
 
 
 @pytest.fixture

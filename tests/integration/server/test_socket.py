@@ -20,7 +20,8 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
 from ordain.server.bodies import BODY_BYTES, BODY_VALUES
-from ordain.server.socket import ENOUGH, GOING_AWAY, MALFORMED_MAX, socket_options
+from ordain.server.protocol import socket_options
+from ordain.server.socket import ENOUGH, GOING_AWAY, MALFORMED_MAX
 from ordain.settings import load_settings
 from tests.replay.golden import request
 

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from ordain.contracts.library import COMMON_WORDS
 from ordain.errors import ConfigurationError
-from ordain.shipped_verbs import PLAYBOOK_AIDS
+from ordain.shipped_verbs import playbook_aids
 from ordain.toolbox.playbook_verb import SHIPPED, enterprise_playbook
 from ordain.toolbox.playbooks import FILE_BYTES_MAX, STEPS_MAX, PlaybookFolder, find_playbooks, parse_playbook
 from ordain.verbs.yaml_document import parse_document
 from tests.shapes.leaf_calls import failure_of, output_of
+
+PLAYBOOK_AIDS = playbook_aids()
 
 FLOOD = """\
 ---

@@ -5,7 +5,6 @@ May import what other routers may; nothing else imports it but the application.
 
 from __future__ import annotations
 
-from ordain.server.openai.routes import openai_router
 from ordain.server.openai.wire import OpenAIErrors
 
-__all__ = ["OpenAIErrors", "openai_router"]
+__all__ = ["OpenAIErrors"]

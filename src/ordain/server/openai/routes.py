@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ordain.contracts.conversation import SESSION_ID, Channel, Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
@@ -39,7 +40,7 @@ from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
 from ordain.server.refusals import CONVERSATION, FILES, refusing
-from ordain.server.resource import resource
+from ordain.server.resource import Resource, resource
 from ordain.server.translation import shaped
 from ordain.server.workspaces import Workspace
 
@@ -67,7 +68,7 @@ SHAPES = (ChatCompletionRequest, ChatCompletion, ResponsesRequest, ResponseObjec
 """What the published document names."""
 
 
-def openai_router(face: Face) -> APIRouter:
+def openai_router(face: Face) -> Resource:
     """The routes."""
     router = resource("openai", prefix="/v1")
 

@@ -19,9 +19,11 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
 from ordain.rules.entry import ENTRY_OF
-from ordain.shipped_verbs import builtin_registry
+from ordain.shipped_verbs import builtin_registry, shipped_makers
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import prompt_plans
+from ordain.verbs.builtin.library_verbs import no_library
+from scripts.shipped import WRITTEN, rendered
 from tests.shapes.toolbox import TOOLBOX_PLANS
 
 PLANS = ("extract_facts", "summarize_facts", "propose_next_steps")
@@ -70,6 +72,18 @@ def test_a_verb_that_needs_a_declaration_exists_only_with_it(tmp_path: Path) -> 
     assert set(builtin_registry().specs) == ALWAYS
     assert set(builtin_registry(tmp_path).specs) == {*ALWAYS, "files.read"}
     assert set(builtin_registry(urls=["https://example.org/a"]).specs) == {*ALWAYS, "web.fetch"}
+
+
+def test_what_is_written_down_is_what_the_code_declares() -> None:
+    """`shipped_verbs.json`, which a start reads, is what `@verb` makes of the functions, byte by byte; the code is called when it is asked for, once."""
+    assert WRITTEN.read_text(encoding="utf-8") == rendered()
+    registry = builtin_registry()
+    for name, make in shipped_makers(no_library).items():
+        made, code = make(), registry.function(name)
+        assert code is not None
+        assert (registry.is_coded(name), registry.origins[name]) == (True, made.origin)
+        assert (code.spec, code.signature.input_schema) == (registry.specs[name], made.signature.input_schema)
+        assert registry.function(name) is code
 
 
 def test_every_example_fits_its_schemas(registry: Registry) -> None:

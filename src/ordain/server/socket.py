@@ -19,19 +19,19 @@ from starlette.websockets import WebSocketDisconnect
 from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.events import SessionErasedEvent
-from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
-from ordain.server.bodies import BODY_BYTES, validated
+from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages, validated_apart
 from ordain.server.face import CALLER, Face
 from ordain.server.feed import Feed, check_after
-from ordain.server.gateway import FRESH_HUB, fresh_session
+from ordain.server.gateway import FRESH_HUB, fresh_session, received
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.protocol import SocketProtocol
 from ordain.server.resource import resource
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import SocketAccepted, SocketRefused
-from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
+from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
 from ordain.server.workspaces import WORKSPACE_HEADER
 
 LOG = logging.getLogger("ordain.http")
@@ -39,12 +39,12 @@ MALFORMED_MAX = 16
 """How many malformed frames in a row close the socket."""
 
 
-def socket_options(frame_bytes: int = BODY_BYTES) -> dict[str, Any]:
-    """How uvicorn is to speak WebSocket: a frame of more than ``frame_bytes`` is refused, one of twice as many ends the socket.
+def socket_options(body: BodyBounds = SHIPPED) -> dict[str, Any]:
+    """How uvicorn is to speak WebSocket: a frame is as large as a message may be; one that is larger is refused, and one far larger ends the socket.
 
     No compression: on loopback it costs memory for each idle socket and saves nothing.
     """
-    return {"ws": SocketProtocol, "ws_max_size": 2 * frame_bytes, "ws_per_message_deflate": False}
+    return {"ws": SocketProtocol, "ws_max_size": of_messages(body).bytes + BODY_BYTES, "ws_per_message_deflate": False}
 
 
 ENDED, GOING_AWAY, BROKEN, ENOUGH = 1000, 1012, 1011, 1008
@@ -163,18 +163,17 @@ class _Socket:
         if text is None:
             raise InvalidRequest("a frame is text, not bytes", code="unsupported_media_type", status=415)
         body = text.encode("utf-8", "surrogatepass")
-        bounds = self._face.body
+        bounds = self._face.message
         if len(body) > bounds.bytes:
             raise InvalidRequest(f"a frame exceeds {bounds.bytes} bytes", code="too_large", status=413)
-        hub = validated(HubChat, body, bounds)
+        hub = await validated_apart(HubChat, body, bounds)
         session = self._session or hub.session_id or fresh_session(self._face, FRESH_HUB)
         try:
             if hub.session_id not in (None, session):
                 raise Conflict(f"this socket speaks with session {session}", code="other_session")
             client = client_request(chat_of_hub(hub, HUB_WS))
             message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
-            by, workspace = self._face.asks(self._socket), WorkspaceId(self._workspace)
-            sent = await self._face.runtime.receive(message, by, workspace, source=source_of(client))
+            sent = await received(self._face, self._socket, self._workspace, client, message)
         except OrdainError as error:
             raise _about(error, hub.message_id) from None
         if self._session is None:

@@ -38,7 +38,7 @@ from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked
 from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
-from ordain.server.refusals import CONVERSATION, FILES, refusing
+from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.resource import resource
 from ordain.server.translation import shaped
 from ordain.server.workspaces import Workspace
@@ -83,7 +83,7 @@ def openai_router(face: Face) -> APIRouter:
             raise unknown_model(model)
         return Json(found.model_dump(mode="json"))
 
-    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED, *FILES))
+    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED))
     async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A chat completion: the last message is said in the session that the request names, or that holds what it shows.
 
@@ -94,7 +94,7 @@ def openai_router(face: Face) -> APIRouter:
         asked = asked_in_chat(given, request.headers)
         return await _answer(face, request, workspace, asked, ChatFrames(asked))
 
-    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED, *FILES))
+    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A response, likewise; `previous_response_id` goes on in the session of that response."""
         given = await read_large(request, ResponsesRequest, BOUNDS)

@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from ordain.contracts.attachments import FILE_BYTES, FILES_MAX
 from ordain.contracts.planner import ErrorBody
 from ordain.contracts.text_links import Links, with_links
-from ordain.contracts.verdict import HeaderVerdict
+from ordain.contracts.verdict import HeaderVerdict, Remedies
 
 MESSAGE_CHARS = 32_000
 """Longest text of one message, in characters."""
@@ -234,6 +234,7 @@ class Reply(Camel):
     narrative: str
     ok: bool
     verdict: HeaderVerdict = None
+    remedies: Remedies = []
     links: Links = []
 
     @model_validator(mode="before")

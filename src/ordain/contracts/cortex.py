@@ -11,7 +11,7 @@ from ordain.contracts.conversation import Attachment, ExecMode, PackName, Reply,
 from ordain.contracts.planner import Open, Strict
 from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verbs import CallErrorBody
-from ordain.contracts.verdict import HeaderVerdict
+from ordain.contracts.verdict import HeaderVerdict, Remedies
 
 TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
 """The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
@@ -109,6 +109,7 @@ class CortexClientResult(Strict):
     run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")
     header: str = ""
     verdict: HeaderVerdict = None
+    remedies: Remedies = []
     links: Links = []
 
     @model_validator(mode="before")

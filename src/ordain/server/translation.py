@@ -188,6 +188,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
         run_id=answer.run_id,
         header="" if reply is None else reply.header,
         verdict=None if reply is None else reply.verdict,
+        remedies=[] if reply is None else reply.remedies,
     )
 
 

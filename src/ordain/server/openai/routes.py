@@ -153,7 +153,8 @@ async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked
     output: Mapping[str, Any] = reply["output"] or {}
     error: Mapping[str, Any] = reply["error"] or {}
     if not reply["ok"]:
-        raise InvalidRequest(f"the task has no answer: {error.get('message', '')}", code="answer_unfit")
+        said = ": ".join(filter(None, (error.get("message", ""), error.get("remedy", ""))))
+        raise InvalidRequest(f"the task has no answer: {said}", code="answer_unfit")
     words = str(output.get("content", ""))
     text = text_alone(words, asked.schema, header_shown(str(reply["header"])))
     told: dict[str, Any] = {"run_id": accepted.run, "header": reply["header"], "verdict": reply["verdict"]}

@@ -38,7 +38,16 @@ from ordain.settings_file import (
     toml_tree,
     validated,
 )
-from ordain.settings_profiles import DEFAULT_PROFILE, api_key, at_list_price, check_key_files, env_value, model_profiles, routed
+from ordain.settings_profiles import (
+    DEFAULT_PROFILE,
+    api_key,
+    at_list_price,
+    check_key_file,
+    check_key_files,
+    env_value,
+    model_profiles,
+    routed,
+)
 
 DEFAULT_PORT = 8090
 HOST_NAME = re.compile(r"[a-z0-9.:_-]{1,253}")
@@ -141,7 +150,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         verb_secrets={name: _secret(env, f"verbs.secrets.{name}", source, home) for name, source in given.verbs.secrets.items()},
         mail=given.mail,
         embedder=given.embedder,
-        embedder_key="" if given.embedder is None else _own_key(env, given.embedder, home),
+        embedder_key=_embedder_key(env, given.embedder, home),
         mail_password="" if given.mail is None or given.mail.password is None else _secret(env, "mail.password", given.mail.password, home),
     )
 
@@ -215,6 +224,14 @@ def _own_key(env: Mapping[str, str], profile: ModelProfile | EmbedderProfile, ho
         return read_owned(home / Path(profile.key_file).expanduser()).strip()
     name = profile.key_env or (DEFAULT_KEY_ENV.get(profile.provider, "") if isinstance(profile, ModelProfile) else "")
     return env.get(name, "").strip() if name else ""
+
+
+def _embedder_key(env: Mapping[str, str], embedder: EmbedderProfile | None, home: Path) -> str:
+    """The embedder's; its file is there, where it names one."""
+    if embedder is None:
+        return ""
+    check_key_file("embedder", embedder, home, "have [embedder] taken out: ordain init --replace")
+    return _own_key(env, embedder, home)
 
 
 def _secret(env: Mapping[str, str], place: str, source: SecretSource, home: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, is_listed
 from ordain.contracts.policy import NO_PURPOSES, Lane, LanesPolicy
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.errors import ConfigurationError
 from ordain.owned_files import read_owned
 from ordain.settings_file import FileSettings, checked, toml_tree
@@ -62,12 +62,20 @@ def check_key_files(profiles: Mapping[str, ModelProfile], home: Path) -> None:
         ConfigurationError: ``key_missing``; the message says what to do.
     """
     for name, profile in profiles.items():
-        if missing := missing_key(profile, home):
-            message = f"models.{name}: {missing}: put the key there"
-            raise ConfigurationError(f"{message}, or take the profile out and choose another: ordain init --replace", code="key_missing")
+        check_key_file(f"models.{name}", profile, home, "take the profile out and choose another: ordain init --replace")
 
 
-def missing_key(profile: ModelProfile, home: Path) -> str:
+def check_key_file(place: str, profile: ModelProfile | EmbedderProfile, home: Path, otherwise: str) -> None:
+    """The same of one of them, by what it is called in the file; ``otherwise`` is what else can be done.
+
+    Raises:
+        ConfigurationError: ``key_missing``.
+    """
+    if missing := missing_key(profile, home):
+        raise ConfigurationError(f"{place}: {missing}: put the key there, or {otherwise}", code="key_missing")
+
+
+def missing_key(profile: ModelProfile | EmbedderProfile, home: Path) -> str:
     """What is wrong with the file that a profile has its key in; "" where it has a key, or the profile names no file."""
     if profile.key_file is None:
         return ""

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from ordain.server.messages import FILES_BYTES
+from ordain.server.bodies import FILES_BYTES
 from tests.e2e.process import Server
 from tests.e2e.talking import SCRIPT, at_once, begin, message, place_of, say, transcript
 

@@ -14,6 +14,9 @@ from ordain.settings import read_policy
 from ordain.settings_file import FileSettings, validated
 from ordain.settings_profiles import ROUTE_PREFIX, missing_key
 
+EMBEDDER = "embedder"
+"""The table of ``ordain.toml`` that names one."""
+
 
 def clear(files: SettingsFiles) -> list[str]:
     """Make the folder one that loads, and say what was done for it, a line each.
@@ -67,9 +70,12 @@ def _clear_policy(files: SettingsFiles) -> list[str]:
 def _clear_profiles(files: SettingsFiles) -> list[str]:
     if not files.config.exists():
         return []
-    models = validated(FileSettings, read_owned(files.config), files.config.name).models
+    given = validated(FileSettings, read_owned(files.config), files.config.name)
     said: list[str] = []
-    for name, profile in models.items():
+    if given.embedder is not None and (missing := missing_key(given.embedder, files.home)):
+        files.change(files.config, lambda document: drop_key(document, EMBEDDER))
+        said.append(f"taken out: [{EMBEDDER}], {missing}; what is remembered is found by words, or by the extra's own embedder")
+    for name, profile in given.models.items():
         if missing := missing_key(profile, files.home):
             files.change(files.config, lambda document, name=name: drop_profile(document, name))
             said.append(f"taken out: profile {name}, {missing}")

@@ -142,7 +142,7 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
     config = uvicorn.Config(
         build_app(face),
         http=HttpProtocol,
-        **socket_options(body.bytes),
+        **socket_options(body),
         lifespan="off",
         proxy_headers=False,  # uvicorn would believe whoever is on this machine; `server.peers` believes the proxies that settings name
         log_config=None,

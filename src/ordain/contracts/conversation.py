@@ -10,13 +10,13 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
-from ordain.contracts.attachments import FILE_BYTES
+from ordain.contracts.attachments import FILE_BYTES, FILES_MAX
 from ordain.contracts.planner import ErrorBody
 from ordain.contracts.text_links import Links, with_links
-from ordain.contracts.verdict import HeaderVerdict
+from ordain.contracts.verdict import HeaderVerdict, Remedies
 
 MESSAGE_CHARS = 32_000
 """Longest text of one message, in characters."""
@@ -28,16 +28,22 @@ SAYS_SOMETHING = "[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\
 """Anything but white space, as ``str.strip`` knows it: the published schema says exactly what the validator does."""
 
 
-def _says_something(text: str) -> str:
-    if not text.strip():
-        raise ValueError("nothing is said: there is only white space")
+def _said(text: str, info: ValidationInfo) -> str:
+    if not text.strip() and not info.data.get("attachments", True):
+        raise ValueError("nothing is said: there is only white space, and no attachment")
     return text
 
 
-SaidText = Annotated[
-    str, Field(min_length=1, max_length=MESSAGE_CHARS, json_schema_extra={"pattern": SAYS_SOMETHING}), AfterValidator(_says_something)
-]
-"""A text that says something."""
+SaidText = Annotated[str, Field(max_length=MESSAGE_CHARS), AfterValidator(_said)]
+"""A text that says something, or comes behind a field ``attachments`` that is not empty."""
+
+
+def says_or_brings(text: str) -> dict[str, JsonValue]:
+    """The published half of it: that field ``text`` says something, or ``attachments`` hold a file."""
+    said: JsonValue = {"properties": {text: {"pattern": SAYS_SOMETHING}}, "required": [text]}
+    return {"anyOf": [said, {"properties": {"attachments": {"minItems": 1}}, "required": ["attachments"]}]}
+
+
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 MessageId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 VerbName = Annotated[str, StringConstraints(min_length=1, max_length=128)]
@@ -115,17 +121,10 @@ class Attachment(Camel):
 class Content(Camel):
     """What was said (ING-03)."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {"properties": {"text": {"pattern": SAYS_SOMETHING}}, "required": ["text"]},
-                {"properties": {"attachments": {"minItems": 1}}, "required": ["attachments"]},
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra=says_or_brings("text"))
 
     text: str = Field(default="", max_length=MESSAGE_CHARS)
-    attachments: list[Attachment] = Field(default=[], max_length=20)
+    attachments: list[Attachment] = Field(default=[], max_length=FILES_MAX)
     metadata: dict[str, JsonValue] = Field(default={}, max_length=50)
 
     @model_validator(mode="after")
@@ -235,6 +234,7 @@ class Reply(Camel):
     narrative: str
     ok: bool
     verdict: HeaderVerdict = None
+    remedies: Remedies = []
     links: Links = []
 
     @model_validator(mode="before")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import ConfigDict, Field, JsonValue, model_validator
 
-from ordain.contracts.conversation import ExecMode, PackName, Reply, SaidText, SessionId, VerbName
+from ordain.contracts.attachments import FILES_MAX
+from ordain.contracts.conversation import Attachment, ExecMode, PackName, Reply, SaidText, SessionId, VerbName, says_or_brings
 from ordain.contracts.planner import Open, Strict
 from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verbs import CallErrorBody
-from ordain.contracts.verdict import HeaderVerdict
+from ordain.contracts.verdict import HeaderVerdict, Remedies
 
 TRACE_VERBS = {ExecMode.BRAIN: "chat_general", ExecMode.AGENT: "task_execution", ExecMode.COUNCIL: "council_deliberation"}
 """The hub's telemetry label of a mode (HUB-04); it never selects what is executed (HUB-05)."""
@@ -43,6 +44,9 @@ class RecallDirective(Strict):
 class CortexChatRequest(Strict):
     """A chat turn as the hub sends it to the gateway (HUB-06, HUB-07)."""
 
+    model_config = ConfigDict(json_schema_extra=says_or_brings("prompt"))
+
+    attachments: list[Attachment] = Field(default=[], max_length=FILES_MAX)
     prompt: SaidText
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     verb: VerbName | None = None
@@ -74,6 +78,7 @@ class CortexContext(Strict):
     user_id: str | None = None
     trace_id: str | None = None
     metadata: dict[str, JsonValue] = {}
+    attachments: list[Attachment] = []
 
 
 class CortexClientRequest(Strict):
@@ -104,6 +109,7 @@ class CortexClientResult(Strict):
     run_id: str | None = Field(default=None, description="Null where nothing follows from the message.")
     header: str = ""
     verdict: HeaderVerdict = None
+    remedies: Remedies = []
     links: Links = []
 
     @model_validator(mode="before")
@@ -122,6 +128,9 @@ class CortexChatResult(Strict):
 class HubChat(Open):
     """The hub's payload (HUB-03), over HTTP and WebSocket; one of ``verbs`` is an override, several are a restriction (B-33)."""
 
+    model_config = ConfigDict(json_schema_extra=says_or_brings("text_input"))
+
+    attachments: list[Attachment] = Field(default=[], max_length=FILES_MAX)
     text_input: SaidText
     mode: ExecMode = Field(default=ExecMode.BRAIN, strict=False)
     session_id: SessionId | None = None

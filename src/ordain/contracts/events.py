@@ -67,13 +67,15 @@ class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag=
 class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="reply"):
     """The run's closing reply: it takes the place of everything provisional that was shown of the run.
 
-    ``verdict`` opens the header; absent of a run that had none. ``links`` are the addresses in the narrative, absent where there are none.
+    ``verdict`` opens the header; absent of a run that had none. ``links`` are the addresses in the narrative, ``remedies`` what
+    people can do about models that gave no answer; both absent where there are none.
     """
 
     header: str
     narrative: str
     ok: bool
     verdict: str = ""
+    remedies: list[str] = []
     links: list[TextLink] = []
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from ordain.contracts.text_links import Links
-from ordain.contracts.verdict import HeaderVerdict
+from ordain.contracts.verdict import HeaderVerdict, Remedies
 
 MESSAGES_MAX = 20_000
 NAME_CHARS = 200
@@ -131,6 +131,7 @@ class OrdainNote(OpenAIAnswer):
     continuation: str = Field(default="", description="How the session was found: a code of rule `continuation`.")
     approval_id: str | None = None
     ignored: list[str] = []
+    remedies: Remedies = []
     links: Links = []
 
 

@@ -19,7 +19,7 @@ from ordain.contracts.grounds import Ground, declares
 from ordain.contracts.http_call import Fault, HttpCall, http_faults
 from ordain.contracts.planner import KNOWN_CALLERS, ErrorBody, Strict
 from ordain.contracts.text_links import Links
-from ordain.contracts.verdict import HeaderVerdict
+from ordain.contracts.verdict import HeaderVerdict, Remedy
 
 VERB_ID = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
 VerbId = Annotated[str, StringConstraints(pattern=VERB_ID, max_length=128)]
@@ -377,6 +377,7 @@ class CallErrorBody(ErrorBody):
     """Why a call did not succeed, and what to do about it (C5)."""
 
     category: FailureCategory | None = None
+    remedy: Remedy = None
 
 
 class VerbErrorBody(CallErrorBody):

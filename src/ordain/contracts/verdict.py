@@ -30,3 +30,16 @@ HeaderVerdict = Annotated[
     RunVerdict | None,
     Field(strict=False, description="What the work came to, by code; it opens the header. Null: not at rest, or recorded without one."),
 ]
+Remedy = Annotated[
+    str | None,
+    Field(exclude_if=lambda remedy: remedy is None, description="What people can do about it, where a model gave no answer."),
+]
+"""The field of an error."""
+Remedies = Annotated[
+    list[str],
+    Field(
+        exclude_if=lambda remedies: not remedies,
+        description="What people can do about each model that gave no answer, by its profile. Absent where there is nothing.",
+    ),
+]
+"""The field of an answer beside its header."""

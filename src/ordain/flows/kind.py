@@ -187,7 +187,8 @@ class Ending:
     """A run that rests, for a response: its output (null where it has none, ``why`` then), its header and the ``verdict`` that opens it ("": none), and the request as it was taken ({} once erased).
 
     ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
-    ``raw_cortex`` is what runs below it replied, word for word, by run: empty unless somebody looks into the trace (B-04).
+    ``remedies`` is what people can do about errors of models in it, by code. ``raw_cortex`` is what runs below it replied, word for word, by run:
+    empty unless somebody looks into the trace (B-04).
     """
 
     run: str
@@ -200,6 +201,7 @@ class Ending:
     verdict: str
     handed: Callable[[Iterable[int]], Values]
     may_pass: Callable[[str], bool | None]
+    remedies: Mapping[str, str] = field(default_factory=dict[str, str])
     raw_cortex: Mapping[str, str] = field(default_factory=dict[str, str])
 
 

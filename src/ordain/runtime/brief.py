@@ -10,11 +10,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import remedy_of
 from ordain.contracts.verdict import RunVerdict
 from ordain.ports.model import CUT
-from ordain.rules.header import IN_PROGRESS, MARKS
+from ordain.rules.header import IN_PROGRESS, MARKS, TITLE
+from ordain.runtime.remedies import remedy_lines, verdict_told
 
 SHORT_ID = 6
 """Characters of a run's id that are shown: its last ones, which chance made. The first ones are the same for hours."""
@@ -26,7 +25,6 @@ FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
 NOT_TAKEN = ("attach.beside",)
 """Reasons of what was said and does not count: nobody is to believe that it does."""
 
-_TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) ·.*")
 _TOTALS = re.compile(
     r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?: \(estimated\))?, "
     r"\$(?P<usd>[\d.]+)(?: \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
@@ -39,9 +37,6 @@ _MODELS = f"{MARKS['info']} models: "
 _INNER = re.compile(rf" *{MARKS['info']} \S+ \(run \S+\) at work · \S+")
 """A run within another that is at work."""
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.MULTILINE)
-
-_FAILED_MODEL = re.compile(rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?= · |$)", re.MULTILINE)
-_STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
@@ -61,7 +56,7 @@ class Brief(Struct, frozen=True, gc=False, kw_only=True):
 def read_brief(header: str) -> Brief | None:
     """What a rendered header comes to; None for a text that is none."""
     lines = header.split("\n")
-    title = _TITLE.fullmatch(lines[0])
+    title = TITLE.fullmatch(lines[0])
     totals = next((found for line in reversed(lines) if (found := _TOTALS.fullmatch(line)) is not None), None)
     if title is None or totals is None:
         return None
@@ -69,7 +64,7 @@ def read_brief(header: str) -> Brief | None:
     costs = int(totals["asked"]) > 0 and any(provider != OFFLINE for _, provider, _ in asked)
     return Brief(
         mark=title["mark"],
-        verdict=title["verdict"] or ("" if title["status"] == "completed" else title["status"]),
+        verdict=verdict_told(header) or "",
         models=tuple(dict.fromkeys(_called(*one) for one in asked)),
         calls=int(totals["calls"]),
         ms=int(totals["ms"]),
@@ -138,22 +133,7 @@ def in_words(header: str, meanings: Mapping[str, str]) -> str:
     brief = read_brief(header)
     if brief is not None and not brief.usd:
         header = "\n".join(_TOTALS.sub(r"\g<counted>, \g<ms> ms", line) for line in header.split("\n"))
-    return "\n".join((_REASON.sub(said, header), *remedies(header)))
-
-
-def remedies(header: str) -> tuple[str, ...]:
-    """A line for each model that failed: what people can do. Of work that was done all the same, only what will not pass by itself.
-
-    A model that is left alone for a while is told by what it failed with before.
-    """
-    brief = read_brief(header)
-    done = brief is not None and brief.verdict in (RunVerdict.OK, "")
-    last: dict[str, str] = {}
-    for found in _FAILED_MODEL.finditer(header):
-        if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
-            last[found["profile"]] = found["code"]
-    told = ((profile, remedy_of(code)) for profile, code in last.items() if not done or code in _STAYING)
-    return tuple(f"→ {profile}: {remedy}" for profile, remedy in told if remedy is not None)
+    return "\n".join((_REASON.sub(said, header), *remedy_lines(header)))
 
 
 def _time(ms: int) -> str:

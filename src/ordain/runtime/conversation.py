@@ -250,7 +250,13 @@ def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> M
     reply, question, approval = None, None, None
     if isinstance(event, ReplyEvent):
         reply = Reply.model_validate(
-            {"header": event.header, "narrative": event.narrative, "ok": event.ok, "verdict": event.verdict or None}
+            {
+                "header": event.header,
+                "narrative": event.narrative,
+                "ok": event.ok,
+                "verdict": event.verdict or None,
+                "remedies": event.remedies,
+            }
         )
     elif isinstance(event, QuestionEvent):
         question = Question(

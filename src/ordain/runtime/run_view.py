@@ -16,6 +16,7 @@ from ordain.journal.codec import decode
 from ordain.journal.records import SETTLED, STOPPED, ChildEndedBody, ObservationBody, Record, RecordKind, Started, Status
 from ordain.ports.store import StoredRun
 from ordain.runtime.recorded_form import ENDS, RESULTS
+from ordain.runtime.remedies import remedies_by_code
 
 AT_REST = SETTLED | STOPPED
 CHILD_STOPPED = "child_stopped"
@@ -74,6 +75,7 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None) -> Ending:
         why=why_nothing(stored),
         handed=lambda seqs: handed(stored.records, seqs),
         may_pass=lambda code: may_pass(stored, code),
+        remedies=remedies_by_code(view.header),
         raw_cortex=raw or {},
     )
 

@@ -39,6 +39,7 @@ from ordain.contracts.visible import visible, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
+from ordain.runtime.remedies import remedies
 
 PAGE = 200
 TEXT_CHARS_MAX = 200_000
@@ -306,7 +307,15 @@ def event_of(entry: Entry) -> DurableEvent:
                 anchor=entry.anchor,
             )
         case EntryKind.REPLY:
-            return ReplyEvent(**place, header=body.header, narrative=text, ok=body.ok, verdict=body.verdict, links=links_of(text))
+            return ReplyEvent(
+                **place,
+                header=body.header,
+                narrative=text,
+                ok=body.ok,
+                verdict=body.verdict,
+                remedies=list(remedies(body.header)),
+                links=links_of(text),
+            )
         case EntryKind.QUESTION:
             until_ms = body.until // 1000
             return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=body.options, expires_at_ms=until_ms)

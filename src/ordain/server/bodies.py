@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import getitem
 from typing import Any, TypeVar
@@ -20,11 +20,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
+from ordain.contracts.conversation import DATA_CHARS
 from ordain.errors import InvalidRequest
 
 M = TypeVar("M", bound=BaseModel)
 DEPTH_MAX = 64
 BODY_BYTES = 256 * 1024
+FILES_BYTES = DATA_CHARS + BODY_BYTES
+"""Most of one body that is a message, with the bytes of its files."""
 BODY_VALUES = 10_000
 APART_BYTES = 64 * 1024
 """A larger body is judged in a thread."""
@@ -44,6 +47,11 @@ class BodyBounds:
 
 
 SHIPPED = BodyBounds()
+
+
+def of_messages(bounds: BodyBounds) -> BodyBounds:
+    """The same bounds, with room for the files of a message."""
+    return replace(bounds, bytes=max(bounds.bytes, FILES_BYTES))
 
 
 class _Refused(ValueError):
@@ -232,7 +240,11 @@ async def read(request: Request, model: type[M], bounds: BodyBounds) -> M:
 
 async def read_large(request: Request, model: type[M], bounds: BodyBounds) -> M:
     """The same of a body that may be large: such a one is judged in a thread, so that nobody waits for it."""
-    body = await read_body(request, bounds.bytes)
+    return await validated_apart(model, await read_body(request, bounds.bytes), bounds)
+
+
+async def validated_apart(model: type[M], body: bytes, bounds: BodyBounds) -> M:
+    """As ``validated``; a large body in a thread."""
     if len(body) <= APART_BYTES:
         return validated(model, body, bounds)
     return await asyncio.to_thread(validated, model, body, bounds)

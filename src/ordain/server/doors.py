@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ordain.contracts.access import TokenScope as Scope
+from ordain.server.openai.wire import UNSERVED
 
 READ, WRITE, ANY = frozenset({"GET", "HEAD", "OPTIONS"}), frozenset({"POST", "PUT", "PATCH", "DELETE"}), frozenset[str]()
 
@@ -42,6 +43,7 @@ DOORS: Mapping[str, Sequence[_Row]] = {
         (ANY, "/chat/completions", _CHAT),
         (ANY, "/responses", _CHAT),
         (READ, f"/models(/{_ID})?", _CHAT),
+        (ANY, f"/({'|'.join(UNSERVED)})(/.*)?", _CHAT),
     ],
     "ws": [(ANY, "", _CHAT)],
     "sessions": [(WRITE, f"/{_ID}/erase", _OPERATE), (READ, ".*", _CHAT)],

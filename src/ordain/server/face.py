@@ -16,7 +16,7 @@ from ordain.errors import Conflict, JournalCorrupt, JournalError, Transient
 from ordain.runtime.access import ON_LOOPBACK, Exposure
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.intake import Accepted
-from ordain.server.bodies import SHIPPED, BodyBounds
+from ordain.server.bodies import SHIPPED, BodyBounds, of_messages
 from ordain.server.sent_json import spelled
 
 BODY_S = 20.0
@@ -43,6 +43,11 @@ class Face:
     proof_key: str = field(default="", repr=False)
     exposure: Exposure = ON_LOOPBACK
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def message(self) -> BodyBounds:
+        """How large a message may be, on whichever way it comes: its files are in it."""
+        return of_messages(self.body)
 
     def by(self, request: HTTPConnection) -> str:
         """Who makes a request, as the journal is to name them: ``token:NAME``, or whoever speaks here without a token."""

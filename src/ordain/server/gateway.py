@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.cortex import CortexChatRequest, CortexChatResult, CortexClientRequest, CortexClientResult, HubChat, HubReply
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
-from ordain.errors import JournalError
+from ordain.errors import InvalidRequest, JournalError
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import NULL
 from ordain.server.answers import answered, found_later, message_location
-from ordain.server.bodies import read
+from ordain.server.bodies import read_large
 from ordain.server.documents import documented, shown
 from ordain.server.examples import CORTEX_CHAT, CORTEX_RESULT, HUB_CHAT, HUB_REPLY
 from ordain.server.face import Face, Json, prefers_async
@@ -23,7 +23,16 @@ from ordain.server.parameters import from_query
 from ordain.server.problems import problem
 from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.resource import Resource, resource
-from ordain.server.translation import HUB_HTTP, canonical, chat_of_hub, client_request, client_result, hub_reply, source_of
+from ordain.server.translation import (
+    HUB_HTTP,
+    canonical,
+    chat_of_hub,
+    client_request,
+    client_result,
+    hub_reply,
+    placed_in_client,
+    source_of,
+)
 from ordain.server.verbs import VerbChoice, verb_views
 from ordain.server.workspaces import Workspace
 
@@ -38,6 +47,19 @@ def fresh_session(face: Face, kind: str) -> str:
     return f"{kind}:{face.runtime.services.clock.new_run_id()}"
 
 
+async def received(face: Face, caller: HTTPConnection, workspace: str, client: CortexClientRequest, message: Message) -> Acknowledged:
+    """Hand the message of a client request on, by HTTP and by WebSocket alike.
+
+    Raises:
+        OrdainError: it is refused; a file is named by its place in the sources' shapes.
+    """
+    try:
+        return await face.runtime.receive(message, face.asks(caller), WorkspaceId(workspace), source=source_of(client))
+    except InvalidRequest as error:
+        error.details = placed_in_client(error.details)
+        raise
+
+
 def gateway_router(face: Face) -> Resource:
     """The three routes."""
     router = resource("conversation")
@@ -45,11 +67,11 @@ def gateway_router(face: Face) -> Resource:
     @router.post("/api/chat", **refusing(HUB, *CONVERSATION, "conflicting_verbs"))
     async def hub_chat(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """The hub's payload. One of ``verbs`` overrides the mode's own verb, several restrict the tools (B-33); ``mode`` is the rest."""
-        hub = await read(request, HubChat, face.body)
+        hub = await read_large(request, HubChat, face.message)
         client = client_request(chat_of_hub(hub, HUB_HTTP))
         session = hub.session_id or fresh_session(face, FRESH_HUB)
         message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
-        sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace), source=source_of(client))
+        sent = await received(face, request, workspace, client, message)
         if prefers_async(request):
             return await found_later(face, workspace, sent)
         answer = await answered(face, request, workspace, sent)
@@ -61,10 +83,10 @@ def gateway_router(face: Face) -> Resource:
 
         504 ``timeout`` after ``options.timeout_ms`` (120 s where absent) names the run, which goes on, and where its answer will be.
         """
-        chat = await read(request, CortexChatRequest, face.body)
+        chat = await read_large(request, CortexChatRequest, face.message)
         client = client_request(chat)
         message = canonical(client, chat.session_id or fresh_session(face, FRESH_GATEWAY))
-        sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace), source=source_of(client))
+        sent = await received(face, request, workspace, client, message)
         timeout_ms = client.options.timeout_ms or DEFAULT_TIMEOUT_MS
         answer = await answered(face, request, workspace, sent, timeout_ms / 1000)
         if answer is None:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ordain.contracts.conversation import DATA_CHARS, Message, MessageAnswer
+from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.server.answers import answered, found_later, wire
 from ordain.server.bodies import read_large
 from ordain.server.documents import documented
 from ordain.server.examples import MESSAGE, MESSAGE_ANSWER
 from ordain.server.face import Face, Json, prefers_async
-from ordain.server.refusals import CONVERSATION, FILES, refusing
+from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.resource import Resource, resource
 from ordain.server.workspaces import Workspace
 
 MESSAGES = documented(Message, MessageAnswer, example=MESSAGE, answer=MESSAGE_ANSWER, accepts=MessageAnswer)
 
 
-FILES_BYTES = DATA_CHARS + 256 * 1024
-"""Most of one body: a message, with the bytes of its files."""
-
-
 def messages_router(face: Face) -> Resource:
     """The one route."""
     router = resource("conversation")
 
-    @router.post("/messages", **refusing(MESSAGES, *CONVERSATION, *FILES))
+    @router.post("/messages", **refusing(MESSAGES, *CONVERSATION))
     async def post_message(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say something in a session, and wait for the reply, or for the question back.
 
@@ -37,7 +31,7 @@ def messages_router(face: Face) -> Resource:
         ``message_id_reused``. Files come with it in base64 (``attachments``): what is no text, Markdown, HTML or PDF, or is not what it is said to be, is
         refused, and the message with it. ``Prefer: respond-async`` answers 202 once the message is durable, with the address of its answer.
         """
-        message = await read_large(request, Message, replace(face.body, bytes=max(face.body.bytes, FILES_BYTES)))
+        message = await read_large(request, Message, face.message)
         sent = await face.runtime.receive(message, face.asks(request), WorkspaceId(workspace))
         if prefers_async(request):
             return await found_later(face, workspace, sent)

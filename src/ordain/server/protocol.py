@@ -22,7 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from ordain.errors import ConfigurationError
-from ordain.server.bodies import BODY_BYTES
+from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
 from ordain.server.loopback import APART
 from ordain.server.peers import PEER, Peer
 from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
@@ -288,9 +288,9 @@ class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):
             self._stall.watch()
 
 
-def socket_options(frame_bytes: int = BODY_BYTES) -> dict[str, Any]:
-    """How uvicorn is to speak WebSocket: a frame of more than ``frame_bytes`` is refused, one of twice as many ends the socket.
+def socket_options(body: BodyBounds = SHIPPED) -> dict[str, Any]:
+    """How uvicorn is to speak WebSocket: a frame is as large as a message may be; one that is larger is refused, and one far larger ends the socket.
 
     No compression: on loopback it costs memory for each idle socket and saves nothing.
     """
-    return {"ws": SocketProtocol, "ws_max_size": 2 * frame_bytes, "ws_per_message_deflate": False}
+    return {"ws": SocketProtocol, "ws_max_size": of_messages(body).bytes + BODY_BYTES, "ws_per_message_deflate": False}

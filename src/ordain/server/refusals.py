@@ -178,7 +178,7 @@ FILES = (
     *UNREADABLE,
 )
 """What the files of a message may be refused with."""
-CONVERSATION = ("message_id_reused", "message_id_reserved", "session_id_reserved", "busy", "session_busy")
+CONVERSATION = ("message_id_reused", "message_id_reserved", "session_id_reserved", "busy", "session_busy", *FILES)
 """What a message may be refused with, in whatever shape it comes."""
 
 

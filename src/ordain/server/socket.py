@@ -18,18 +18,18 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from ordain.contracts.conversation import WORKSPACE_ID, SessionId
 from ordain.contracts.cortex import HubChat
 from ordain.contracts.events import SessionErasedEvent
-from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import CallerError, Conflict, InvalidRequest, OrdainError, Refused, Unauthenticated
-from ordain.server.bodies import validated
+from ordain.server.bodies import validated_apart
 from ordain.server.face import CALLER, Face
 from ordain.server.feed import Feed, check_after
-from ordain.server.gateway import FRESH_HUB, fresh_session
+from ordain.server.gateway import FRESH_HUB, fresh_session, received
 from ordain.server.guard import chosen_subprotocol
 from ordain.server.problems import problem, problem_body
 from ordain.server.resource import Resource, resource
 from ordain.server.sent_json import spelled
 from ordain.server.shapes import SocketAccepted, SocketRefused
-from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
+from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request
 from ordain.server.workspaces import WORKSPACE_HEADER
 
 LOG = logging.getLogger("ordain.http")
@@ -153,18 +153,17 @@ class _Socket:
         if text is None:
             raise InvalidRequest("a frame is text, not bytes", code="unsupported_media_type", status=415)
         body = text.encode("utf-8", "surrogatepass")
-        bounds = self._face.body
+        bounds = self._face.message
         if len(body) > bounds.bytes:
             raise InvalidRequest(f"a frame exceeds {bounds.bytes} bytes", code="too_large", status=413)
-        hub = validated(HubChat, body, bounds)
+        hub = await validated_apart(HubChat, body, bounds)
         session = self._session or hub.session_id or fresh_session(self._face, FRESH_HUB)
         try:
             if hub.session_id not in (None, session):
                 raise Conflict(f"this socket speaks with session {session}", code="other_session")
             client = client_request(chat_of_hub(hub, HUB_WS))
             message = canonical(client, session, message_id=hub.message_id, reply_to=hub.reply_to)
-            by, workspace = self._face.asks(self._socket), WorkspaceId(self._workspace)
-            sent = await self._face.runtime.receive(message, by, workspace, source=source_of(client))
+            sent = await received(self._face, self._socket, self._workspace, client, message)
         except OrdainError as error:
             raise _about(error, hub.message_id) from None
         if self._session is None:

@@ -5,6 +5,7 @@ Pure: nothing here decides. A verb stays unset unless somebody named one (HUB-07
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
@@ -27,6 +28,7 @@ from ordain.contracts.verbs import CallErrorBody
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import places
 
+_CANONICAL_FILES = re.compile("^/message/attachments(?=/|$)")
 M = TypeVar("M", bound=BaseModel)
 HUB_HTTP, HUB_WS = "hub_http", "hub_ws"
 DEFAULT_USER = "local"
@@ -59,6 +61,7 @@ def chat_of_hub(hub: HubChat, source: str) -> CortexChatRequest:
         {
             "prompt": hub.text_input,
             "mode": hub.mode,
+            "attachments": hub.attachments,
             "verb": verb,
             "packs": hub.packs,
             "options": None if options is None else options.model_dump(),
@@ -87,6 +90,7 @@ def client_request(chat: CortexChatRequest) -> CortexClientRequest:
                 "user_id": chat.user_id,
                 "trace_id": chat.trace_id,
                 "metadata": {TRACE_VERB: TRACE_VERBS[chat.mode], **chat.metadata},
+                "attachments": chat.attachments,
             },
         },
     )
@@ -117,7 +121,7 @@ def canonical(client: CortexClientRequest, session: str, *, message_id: str | No
             "session_id": session,
             "user_id": said.user_id or DEFAULT_USER,
             "channel": Channel.WEB,
-            "message": {"text": said.user_message or "", "metadata": _kept(client)},
+            "message": {"text": said.user_message or "", "attachments": said.attachments, "metadata": _kept(client)},
             "context": context,
             "message_id": message_id,
         },
@@ -128,6 +132,12 @@ def source_of(client: CortexClientRequest) -> str:
     """The way by which a request came, as its transport or its sender labels it; "" where nobody did."""
     source = client.context.metadata.get(SOURCE)
     return source if isinstance(source, str) else ""
+
+
+def placed_in_client(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Details of a refusal with its places as the sources' shapes have them: what is ``/message/attachments`` of the canonical message is ``/attachments``."""
+    errors = [{**one, "place": _CANONICAL_FILES.sub("/attachments", one["place"])} for one in details.get("errors", ())]
+    return {**details, **({"errors": errors} if errors else {})}
 
 
 def _kept(client: CortexClientRequest) -> dict[str, JsonValue]:
@@ -178,6 +188,7 @@ def client_result(client: CortexClientRequest, answer: MessageAnswer, produced: 
         run_id=answer.run_id,
         header="" if reply is None else reply.header,
         verdict=None if reply is None else reply.verdict,
+        remedies=[] if reply is None else reply.remedies,
     )
 
 

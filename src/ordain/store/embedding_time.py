@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
+from functools import partial
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from ordain.errors import Transient
@@ -13,6 +16,55 @@ from ordain.ports.library import Embedder
 T = TypeVar("T")
 SHARE = 0.5
 """The part of the time that is left which an embedder may take."""
+CLOSE_S = 1.0
+"""So long closing waits for an embedder that does not answer."""
+
+
+class HangingThread(Executor):
+    """One thread for calls that may hang: closing waits ``CLOSE_S`` for them and no longer, and none keeps the process from ending.
+
+    What is left then goes on unheard; whoever still waits for it is answered by nobody.
+    """
+
+    def __init__(self, name: str) -> None:
+        """No thread before something is submitted."""
+        self._name = name
+        self._jobs = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """See ``Executor.submit``."""
+        future = Future[T]()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError(f"{self._name} is closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+            self._jobs.put((future, partial(fn, *args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let what runs end, as long as that is waited for. Idempotent."""
+        with self._lock:
+            thread = None if self._closed else self._thread
+            self._closed = True
+        self._jobs.put(None)
+        if thread is not None and wait:
+            thread.join(CLOSE_S)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            future, function = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(function())
+            except BaseException as error:  # foreign code: whoever asked is told, as by any executor
+                future.set_exception(error)
+            del job, future, function  # an idle thread keeps nobody's values alive
 
 
 class EmbedderThread:
@@ -23,7 +75,7 @@ class EmbedderThread:
 
     def __init__(self) -> None:
         """No thread before something is asked."""
-        self._threads = ThreadPoolExecutor(1, "ordain-question")
+        self._threads = HangingThread("ordain-question")
         self._hangs: Future[Any] | None = None
 
     def asked(self, work: Callable[[], T], until: float) -> T:
@@ -41,7 +93,7 @@ class EmbedderThread:
             raise Transient("the embedder takes too long", code="embedder_unavailable") from None
 
     def close(self) -> None:
-        """Let what runs end. Idempotent."""
+        """Let what runs end, as ``HangingThread.shutdown``. Idempotent."""
         self._threads.shutdown()
 
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -24,7 +24,7 @@ from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
 from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
 from ordain.ports.store import Operation, Outcome
-from ordain.store.embedding_time import EmbedderThread, TimedEmbedder
+from ordain.store.embedding_time import EmbedderThread, HangingThread, TimedEmbedder
 from ordain.store.finder import UNREACHED, Finder
 from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
 from ordain.store.library_units import EVERY
@@ -62,7 +62,7 @@ class SqliteLibrary:
         self._lacking = asyncio.Event()
         self._own = store.reader()
         self._reading = ThreadPoolExecutor(1, "ordain-library")
-        self._embedding = ThreadPoolExecutor(1, "ordain-embed")
+        self._embedding = HangingThread("ordain-embed")
         self._questions = EmbedderThread()
         self._finder = Finder(self._own or store.reading, clock.now)
         self._adding = WeakValueDictionary[str, asyncio.Lock]()
@@ -216,7 +216,7 @@ class SqliteLibrary:
             await self._lacking.wait()
 
     def close(self) -> None:
-        """Let what runs end, then close. Idempotent."""
+        """Let what runs end, an embedder's call for a moment alone, then close. Idempotent."""
         self._reading.shutdown()
         self._embedding.shutdown()
         self._questions.close()
@@ -270,7 +270,7 @@ class SqliteLibrary:
 
         return await self._run(self._reading, reading)
 
-    async def _run(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    async def _run(self, threads: Executor, work: Callable[[], T]) -> T:
         """In the thread; where everything is in memory, here: that connection is the writer's too."""
         return work() if self._own is None else await asyncio.get_running_loop().run_in_executor(threads, work)
 

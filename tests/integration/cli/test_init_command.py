@@ -149,12 +149,15 @@ def test_a_profile_whose_key_is_gone_can_be_taken_away(told: Told, ollama: Model
 
 
 KEYLESS = '[models.one]\nprovider = "openai"\nmodel = "m"\nkey_file = "keys/one"\n'
+EMBEDDER = '[embedder]\nmodel = "words"\nbase_url = "http://127.0.0.1:9/v1"\nkey_file = "keys/words"\n'
 HALF: dict[str, tuple[dict[str, str], set[str]]] = {
     "a key file is missing, a lane names its profile": (
         {"ordain.toml": KEYLESS, "policy.toml": 'version = 1\n[lanes.profiles]\nlocal = ["one"]\nworker = ["one"]\nbrain = ["one"]\n'},
         set(),
     ),
     "a key file is empty": ({"ordain.toml": KEYLESS, "keys/one": " \n"}, set()),
+    "the embedder's key file is missing": ({"ordain.toml": EMBEDDER}, set()),
+    "the embedder's key file is missing, and so is a profile's": ({"ordain.toml": KEYLESS + EMBEDDER}, set()),
     "no toml": ({"ordain.toml": "[models"}, {"ordain.toml.old-1"}),
     "an unknown key": ({"ordain.toml": "[nope]\n"}, {"ordain.toml.old-1"}),
     "an empty policy": ({"policy.toml": ""}, {"policy.toml.old-1"}),
@@ -185,6 +188,18 @@ def test_every_half_set_up_folder_is_got_out_of(told: Told, ollama: ModelEndpoin
     if "ordain.toml" in files and "ordain.toml.old-1" in aside:
         kept = max(aside & {"ordain.toml.old-1", "ordain.toml.old-2"})
         assert (told.home / kept).read_text() == files["ordain.toml"]
+
+
+def test_an_embedder_without_its_key_is_told_and_taken_out(told: Told, ollama: ModelEndpoint) -> None:
+    """Every other command says what to do about it, and `--replace` says that it is gone."""
+    told.home.mkdir()
+    (told.home / "ordain.toml").write_text(EMBEDDER, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"embedder: cannot read .*keys/words.*ordain init --replace") as refused:
+        load_settings({}, told.home)
+    assert refused.value.code == "key_missing"
+    assert told.run("--use", "ollama", "--no-test", "--replace") == 0, told.err
+    assert "taken out: [embedder]" in told.err
+    assert load_settings({}, told.home).embedder is None
 
 
 def test_a_failed_replacement_puts_all_back(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -165,6 +167,45 @@ async def test_one_that_hangs_leaves_time_for_words(tmp_path: Path, endpoint: En
             assert asked.is_set()
         finally:
             held.set()
+
+
+async def test_one_that_hangs_holds_up_no_end(tmp_path: Path, endpoint: Endpoint) -> None:
+    """Neither a question's call nor one for what was kept is waited for until its own time-out: closing ends while both still hang, and would wait for two minutes."""
+    held, asked = threading.Event(), threading.Event()
+
+    def hangs(request: dict[str, Any]) -> tuple[int, bytes]:
+        asked.set()
+        held.wait()
+        return well(request)
+
+    try:
+        async with Ordain(home=configured(tmp_path, endpoint, more="timeout_ms = 120000\n")) as ordain:
+            await note(ordain, "The boiler needs pressure.")
+            endpoint.answer = hangs
+            library = ordain._open_library()
+            question = LibrarySearch(workspace="default", query="which pressure?", limit=3, kinds=NOTES, within_s=0.4)
+            assert (await library.search(question)).method == "text"
+            adding = asyncio.ensure_future(note(ordain, "The pump is blue."))
+            await asyncio.to_thread(asked.wait, 30)
+            assert any(one.name == "ordain-question" for one in threading.enumerate())
+        adding.cancel()
+        await asyncio.gather(adding, return_exceptions=True)
+    finally:
+        held.set()
+
+
+def test_a_process_ends_beside_one_that_hangs() -> None:
+    """What hangs in such a thread keeps no interpreter from its end."""
+    lines = [
+        "import threading",
+        "from ordain.store.embedding_time import HangingThread",
+        "thread = HangingThread('hangs')",
+        "thread.submit(threading.Event().wait)",
+        "thread.shutdown(wait=False)",
+        "print('over')",
+    ]
+    ended = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout == "over\n"
 
 
 async def test_a_vector_of_zeros_is_none(tmp_path: Path, endpoint: Endpoint) -> None:

@@ -247,7 +247,8 @@ async def test_refusals_of_the_guards_have_their_shape_too(tmp_path: Path) -> No
             (await http.post(CHAT, content=b"x")).json()["error"]["code"],
             (await http.post(CHAT, content=b"{", headers={"content-type": "application/json"})).json()["error"]["code"],
             (await http.get("/v1/models/none")).json()["error"]["code"],
-            (await http.get("/v1/none")).json()["code"],
+            (await http.get("/v1/none")).json()["error"]["code"],
+            (await http.post("/v1/cortex/none")).json()["code"],
         ]
         assert found == [
             "no_such_address",
@@ -256,7 +257,41 @@ async def test_refusals_of_the_guards_have_their_shape_too(tmp_path: Path) -> No
             "malformed_json",
             "unknown_model",
             "no_such_address",
+            "no_such_address",
         ]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/v1/embeddings", "[embedder] in ordain.toml"),
+        ("/v1/completions", "send it to /v1/chat/completions"),
+        ("/v1/audio/speech", "sound"),
+        ("/v1/files/file-1/content", "goes with a message"),
+        ("/v1/chat/completion", "did you mean /v1/chat/completions"),
+        ("/v1/none", "; there are /v1/models, "),
+        ("/v1", "; there are /v1/models, "),
+    ],
+)
+async def test_an_address_of_theirs_that_is_not_served_says_what_there_is(tmp_path: Path, path: str, said: str) -> None:
+    """404 in their shape, whatever the method; it names what is served, and for what they have and this has not, what there is instead."""
+    async with house(tmp_path) as (_, http):
+        for answer in (await http.post(path, json={"input": "x", "model": "ordain"}), await http.get(path)):
+            error = answer.json()["error"]
+            assert (answer.status_code, error["type"], error["code"], error["param"]) == (404, "not_found_error", "no_such_address", None)
+            assert said in error["message"]
+            assert error["message"].endswith("there are /v1/models, /v1/chat/completions, /v1/responses")
+
+
+async def test_whoever_may_chat_is_told_what_is_not_served(tmp_path: Path) -> None:
+    """A token with scope chat meets no closed door there; one without it does, as anywhere below ``/v1``."""
+    async with house(tmp_path, Exposure(demanded=True)) as (ordain, http):
+        services = ordain.runtime.services
+        tokens = Tokens(services.tokens, services.store, services.clock)
+        for scope, code in ((TokenScope.CHAT, "no_such_address"), (TokenScope.METRICS, "forbidden")):
+            made = await tokens.create(NewToken(name=str(scope), scopes=(scope,), workspaces=("default",)), by="me")
+            answer = await http.post("/v1/embeddings", json={"input": "x"}, headers={"Authorization": f"Bearer {made.secret}"})
+            assert answer.json()["error"]["code"] == code
 
 
 async def test_a_placeholder_key_is_nobodys_and_a_wrong_token_is_refused(tmp_path: Path) -> None:

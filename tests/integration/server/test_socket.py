@@ -19,7 +19,7 @@ from ordain.contracts.policy import SessionPolicy
 from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
-from ordain.server.bodies import BODY_BYTES, BODY_VALUES
+from ordain.server.bodies import BODY_VALUES, FILES_BYTES
 from ordain.server.protocol import socket_options
 from ordain.server.socket import ENOUGH, GOING_AWAY, MALFORMED_MAX
 from ordain.settings import load_settings
@@ -328,7 +328,7 @@ BAD: dict[str, tuple[str | bytes, int, str]] = {
     "a session that was erased": ('{"text_input": "hi", "session_id": "erased:1"}', 422, "session_id_reserved"),
     "bytes": (b'{"text_input": "hi"}', 415, "unsupported_media_type"),
     "many values": (json.dumps({"text_input": "hi", "pad": [[]] * BODY_VALUES}), 413, "too_many_values"),
-    "a large frame": (json.dumps({"text_input": "hi", "pad": "x" * BODY_BYTES}), 413, "too_large"),
+    "a large frame": (json.dumps({"text_input": "hi", "pad": "x" * FILES_BYTES}), 413, "too_large"),
 }
 
 

@@ -142,7 +142,11 @@ def test_a_text_of_blanks_is_refused_by_its_place() -> None:
         validated(HubChat, b'{"text_input": "  \\n"}')
     assert refused.value.code == "invalid_request"
     assert refused.value.details["errors"] == [
-        {"place": "/text_input", "code": "value_error", "message": "Value error, nothing is said: there is only white space"}
+        {
+            "place": "/text_input",
+            "code": "value_error",
+            "message": "Value error, nothing is said: there is only white space, and no attachment",
+        }
     ]
 
 

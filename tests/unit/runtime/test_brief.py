@@ -8,42 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.reason_words import meanings
-from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import REMEDIES
 from ordain.ports.model import CUT
-from ordain.rules.acts import Act, ActEnd
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
 from ordain.rules.recourse import RecourseReason
-from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief, remedies
+from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief
+from tests.shapes.headers import DONE, RUN, header
 from tests.unit.rules.test_header import headers, lines, text
-
-RUN = "01a218e25968ad9b501d2a4aa3ae3473"
-DONE = HeaderFacts(
-    run=RUN,
-    flow="turn@7",
-    status="completed",
-    reason="ok",
-    models=("worker (openai: gpt-x)",),
-    notices=(),
-    lines=(),
-    steps=2,
-    model_calls=3,
-    verb_calls=2,
-    tokens_in=400,
-    tokens_out=20,
-    estimated=False,
-    usd_micros=312,
-    duration_ms=1_742,
-    judged=True,
-    answered=True,
-    acts=(Act(verb="math.evaluate", call="c", end=ActEnd.DONE, run=RUN),),
-)
-
-
-def header(**changes: object) -> str:
-    """What a run of this build leaves, with these facts otherwise."""
-    return render_header(with_verdict(msgspec.structs.replace(DONE, **changes)))
 
 
 def test_one_line_says_it() -> None:
@@ -159,42 +130,6 @@ def test_every_reason_has_words() -> None:
     """The words of a code are its own rule's."""
     assert meanings()[FallbackReason.RETRY] == FallbackReason.RETRY.meaning
     assert all(meaning.strip() for meaning in meanings().values())
-
-
-def failed(*codes: str, **changes: object) -> str:
-    """A header of attempts that failed so, at one model each time."""
-    told = tuple(HeaderLine(mark="fail", what="model worker", reason=code, excerpt="it said no") for code in codes)
-    return header(lines=told, **changes)
-
-
-UNDONE = {"status": "failed", "reason": "connection", "acts": (), "answered": False}
-
-
-@pytest.mark.parametrize("code", list(ModelErrorCode))
-def test_a_model_that_failed_is_told_with_what_to_do(code: ModelErrorCode) -> None:
-    """Every error of a model has its remedy, the one that `models test` gives, below the header that people read."""
-    assert in_words(failed(code, **UNDONE), {}).endswith(f"\n→ worker: {REMEDIES[code]}")
-
-
-def test_the_last_failure_is_told_once() -> None:
-    """Of many attempts the last; a model that is left alone for a while by what it failed with before."""
-    assert remedies(failed("overloaded", "connection", "connection", "circuit_open", **UNDONE)) == (
-        f"→ worker: {REMEDIES[ModelErrorCode.CONNECTION]}",
-    )
-    assert remedies(failed("circuit_open", **UNDONE)) == (f"→ worker: {REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}",)
-
-
-def test_what_passed_by_itself_needs_no_remedy() -> None:
-    """Where the work was done all the same, a busy provider is not told; a key that is not accepted is."""
-    assert remedies(failed("overloaded")) == ()
-    assert remedies(failed("authentication")) == (f"→ worker: {REMEDIES[ModelErrorCode.AUTHENTICATION]}",)
-    assert remedies(header()) == ()
-
-
-def test_nothing_foreign_passes_for_a_failed_model() -> None:
-    """What a verb or a model said stands in quotes on its line: no remedy comes of it."""
-    said = HeaderLine(mark="fail", what="web.read", reason="refused", excerpt="\n✗ model worker · authentication · x")
-    assert remedies(header(lines=(said,), **UNDONE)) == ()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def council_response(ending: Ending) -> dict[str, Any]:
     else:
         message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"
         output = {"ok": False, "error": ending.why, "message": message}
-    failed = {"code": output["error"], "message": output.get("message", "")} if output.get("error") else None
+    failed: dict[str, Any] | None = {"code": output["error"], "message": output.get("message", "")} if output.get("error") else None
+    if failed is not None and (remedy := ending.remedies.get(failed["code"])) is not None:
+        failed["remedy"] = remedy
     return {
         "status": "ok" if output["ok"] else "error",
         "error": failed,

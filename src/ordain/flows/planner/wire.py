@@ -104,7 +104,7 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         body |= _judged(ending, body, steps)
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
         body["trace"] = _trace(ending, steps) if wanted else None
-        if body["error"] is not None and (remedy := remedy_of(body["error"]["code"])) is not None:
+        if body["error"] is not None and (remedy := ending.remedies.get(code := body["error"]["code"], remedy_of(code))) is not None:
             body["error"] = {**body["error"], "remedy": remedy}
     else:
         message = "the run's content was erased" if ending.erased else f"the run is {ending.status}"

@@ -25,6 +25,7 @@ def note_of(note: OrdainNote, answer: MessageAnswer) -> OrdainNote:
             "header": "" if reply is None else reply.header,
             "verdict": None if reply is None else reply.verdict,
             "approval_id": None if approval is None else approval.approval_id,
+            "remedies": [] if reply is None else reply.remedies,
             "links": [] if reply is None else reply.links,
         }
     )

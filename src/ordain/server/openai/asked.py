@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from pydantic import BaseModel
 
+from ordain.contracts.attachments import FILES_MAX
 from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, Attachment, ExecMode
 from ordain.contracts.openai import (
     ChatCompletionRequest,
@@ -40,7 +41,6 @@ SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x
 """Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
 USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
-FILES_MAX = 20
 AS_JSON = "Answer with JSON alone and nothing around it."
 _SESSION = re.compile(SESSION_ID)
 _NAME = "session_id"

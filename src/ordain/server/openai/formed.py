@@ -11,7 +11,7 @@ from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.runtime.brief import read_brief
 
-MESSAGE_CHARS = 2000
+MESSAGE_CHARS = 4000
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
 
 

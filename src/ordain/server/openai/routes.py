@@ -39,7 +39,7 @@ from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked
 from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
-from ordain.server.refusals import CONVERSATION, FILES, refusing
+from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.resource import Resource, resource
 from ordain.server.translation import shaped
 from ordain.server.workspaces import Workspace
@@ -84,7 +84,7 @@ def openai_router(face: Face) -> Resource:
             raise unknown_model(model)
         return Json(found.model_dump(mode="json"))
 
-    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED, *FILES))
+    @router.post("/chat/completions", **refusing(CHAT, *CONVERSATION, *NOT_SERVED))
     async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A chat completion: the last message is said in the session that the request names, or that holds what it shows.
 
@@ -95,7 +95,7 @@ def openai_router(face: Face) -> Resource:
         asked = asked_in_chat(given, request.headers)
         return await _answer(face, request, workspace, asked, ChatFrames(asked))
 
-    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED, *FILES))
+    @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A response, likewise; `previous_response_id` goes on in the session of that response."""
         given = await read_large(request, ResponsesRequest, BOUNDS)
@@ -154,7 +154,8 @@ async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked
     output: Mapping[str, Any] = reply["output"] or {}
     error: Mapping[str, Any] = reply["error"] or {}
     if not reply["ok"]:
-        raise InvalidRequest(f"the task has no answer: {error.get('message', '')}", code="answer_unfit")
+        said = ": ".join(filter(None, (error.get("message", ""), error.get("remedy", ""))))
+        raise InvalidRequest(f"the task has no answer: {said}", code="answer_unfit")
     words = str(output.get("content", ""))
     text = text_alone(words, asked.schema, header_shown(str(reply["header"])))
     told: dict[str, Any] = {"run_id": accepted.run, "header": reply["header"], "verdict": reply["verdict"]}

@@ -8,25 +8,48 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.openai import OpenAIRefusal, RefusalBody
-from ordain.server.problems import MEDIA_TYPE
+from ordain.server.problems import CODES, MEDIA_TYPE
 
-ADDRESSES = ("/v1/models", "/v1/chat", "/v1/responses")
+BELOW, CORTEX = "/v1", "/v1/cortex"
+"""Whatever is below the first is OpenAI's, but for the sources' own gateway."""
+SERVED = ("/v1/models", "/v1/chat/completions", "/v1/responses")
+UNSERVED: Mapping[str, str] = {
+    "embeddings": "vectors come from your own endpoint, which [embedder] in ordain.toml names",
+    "completions": "a prompt without messages is not completed: send it to /v1/chat/completions",
+    "audio": "sound is neither heard nor made",
+    "images": "pictures are not made; one that a model is to see goes with a message",
+    "files": "a file goes with a message, as a part of it",
+    "moderations": "what may be done is policy's, not a model's",
+}
+"""OpenAI's addresses that are not served, and what there is instead; whoever may chat is told so."""
 TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 """What a status is called there; others below 500 are ``invalid_request_error``, from there on ``server_error``."""
 
 
 def is_openai(path: str) -> bool:
     """Whether an address is one of OpenAI's."""
-    return any(path == one or path.startswith(f"{one}/") for one in ADDRESSES)
+    return _within(path, BELOW) and not _within(path, CORTEX)
 
 
-def refusal_of(problem: Mapping[str, Any]) -> OpenAIRefusal:
-    """A problem in their shape; ``param`` is the first place, as they write it."""
+def _within(path: str, address: str) -> bool:
+    return path == address or path.startswith(f"{address}/")
+
+
+def unserved(path: str) -> str:
+    """What there is instead of an address that is not: where it is none that is known, the nearest one and all of them."""
+    instead = UNSERVED.get(path.removeprefix(f"{BELOW}/").partition("/")[0], "")
+    told = f": {instead}" if instead else did_you_mean(path, SERVED).removesuffix("?")
+    return f"this address is not served here{told}; there are {', '.join(SERVED)}"
+
+
+def refusal_of(problem: Mapping[str, Any], path: str = "") -> OpenAIRefusal:
+    """A problem in their shape; ``param`` is the first place, as they write it. Of an unknown address it says what there is instead."""
     status = int(problem["status"])
     errors = problem.get("errors") or ()
     param = str(errors[0]["place"]).removeprefix("/").replace("/", ".") if errors else None
-    message = str(problem["detail"])
+    message = unserved(path) if problem["code"] == CODES[404] else str(problem["detail"])
     if errors and errors[0]["message"] not in message:
         message = f"{message}: {errors[0]['place']}: {errors[0]['message']}"
     kind = TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
@@ -57,7 +80,7 @@ class OpenAIErrors:
             else:
                 body.extend(message.get("body", b""))
                 if not message.get("more_body", False):
-                    await _say(start, bytes(body), send)
+                    await _say(start, bytes(body), scope["path"], send)
 
         await self._app(scope, receive, saying)
 
@@ -66,8 +89,8 @@ def _is_problem(start: Message) -> bool:
     return any(name.lower() == b"content-type" and value.startswith(MEDIA_TYPE.encode()) for name, value in start.get("headers", ()))
 
 
-async def _say(start: Message, body: bytes, send: Send) -> None:
-    said = refusal_of(json.loads(body)).model_dump_json().encode() if body else b""  # HEAD has none
+async def _say(start: Message, body: bytes, path: str, send: Send) -> None:
+    said = refusal_of(json.loads(body), path).model_dump_json().encode() if body else b""  # HEAD has none
     headers = [(name, value) for name, value in start["headers"] if name.lower() not in (b"content-type", b"content-length")]
     length = [(b"content-length", str(len(said)).encode())] if body else []
     await send({**start, "headers": [*headers, (b"content-type", b"application/json"), *length]})

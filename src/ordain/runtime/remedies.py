@@ -1,0 +1,57 @@
+"""What people can do about models that failed, as a rendered header tells of them: the same words wherever somebody is told of it. Pure.
+
+It is read from the header as it was recorded, so nothing is kept and nothing a model said can be in it: foreign text stands in quotes there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.remedies import remedy_of
+from ordain.contracts.verdict import RunVerdict
+from ordain.rules.header import MARKS, TITLE
+
+_FAILED_MODEL = re.compile(rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?= · |$)", re.MULTILINE)
+_STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
+
+
+def remedies(header: str) -> tuple[str, ...]:
+    """A line for each model that failed: its profile, and what people can do. Of work that was done all the same, only what will not pass by itself.
+
+    A model that is left alone for a while is told by what it failed with before.
+    """
+    done = verdict_told(header) in (RunVerdict.OK, "")
+    told = ((profile, remedy_of(code)) for profile, code in _failed(header).items() if not done or code in _STAYING)
+    return tuple(f"{profile}: {remedy}" for profile, remedy in told if remedy is not None)
+
+
+def verdict_told(header: str) -> str | None:
+    """The verdict that opens a header, how a run stands that has none ("" where it is completed); None of a text that is no header."""
+    title = TITLE.fullmatch(header.partition("\n")[0])
+    if title is None:
+        return None
+    return title["verdict"] or ("" if title["status"] == "completed" else title["status"])
+
+
+def remedy_lines(header: str) -> tuple[str, ...]:
+    """The same as lines below a header."""
+    return tuple(f"{MARKS['proposal']} {one}" for one in remedies(header))
+
+
+def remedies_by_code(header: str) -> Mapping[str, str]:
+    """What to do about each error that a model failed with, whatever else its code is used for; about an open circuit what is done about what opened it."""
+    failed = dict.fromkeys(found["code"] for found in _FAILED_MODEL.finditer(header))
+    before = [one for one in failed if one != ModelErrorCode.CIRCUIT_OPEN]
+    told = {code: remedy_of(before[-1] if code == ModelErrorCode.CIRCUIT_OPEN and before else code) for code in failed}
+    return {code: remedy for code, remedy in told.items() if remedy is not None}
+
+
+def _failed(header: str) -> dict[str, str]:
+    """By profile, what it failed with last."""
+    last: dict[str, str] = {}
+    for found in _FAILED_MODEL.finditer(header):
+        if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
+            last[found["profile"]] = found["code"]
+    return last

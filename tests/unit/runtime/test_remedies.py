@@ -1,0 +1,58 @@
+"""What people can do about models that failed, read from a header."""
+
+from __future__ import annotations
+
+import pytest
+
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.remedies import REMEDIES
+from ordain.rules.header import HeaderLine
+from ordain.runtime.brief import in_words
+from ordain.runtime.remedies import remedies, remedies_by_code
+from tests.shapes.headers import header
+
+
+def failed(*codes: str, **changes: object) -> str:
+    """A header of attempts that failed so, at one model each time."""
+    told = tuple(HeaderLine(mark="fail", what="model worker", reason=code, excerpt="it said no") for code in codes)
+    return header(lines=told, **changes)
+
+
+UNDONE = {"status": "failed", "reason": "connection", "acts": (), "answered": False}
+
+
+@pytest.mark.parametrize("code", list(ModelErrorCode))
+def test_a_model_that_failed_is_told_with_what_to_do(code: ModelErrorCode) -> None:
+    """Every error of a model has its remedy, the one that `models test` gives, below the header that people read."""
+    assert in_words(failed(code, **UNDONE), {}).endswith(f"\n→ worker: {REMEDIES[code]}")
+
+
+def test_the_last_failure_is_told_once() -> None:
+    """Of many attempts the last; a model that is left alone for a while by what it failed with before."""
+    assert remedies(failed("overloaded", "connection", "connection", "circuit_open", **UNDONE)) == (
+        f"worker: {REMEDIES[ModelErrorCode.CONNECTION]}",
+    )
+    assert remedies(failed("circuit_open", **UNDONE)) == (f"worker: {REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}",)
+
+
+def test_an_error_is_told_by_what_its_model_failed_with() -> None:
+    """The remedy of an error is that of its code, of an open circuit that of what opened it; an error that is no model's has none, whatever its code."""
+    told = remedies_by_code(failed("overloaded", "connection", "circuit_open", **UNDONE))
+    assert told["connection"] == told["circuit_open"] == REMEDIES[ModelErrorCode.CONNECTION]
+    alone = remedies_by_code(failed("circuit_open", **UNDONE))
+    assert alone == {"circuit_open": REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}
+    timed_out = HeaderLine(mark="fail", what="web.read", reason="timed_out")
+    assert remedies_by_code(header(lines=(timed_out,), **UNDONE)) == {}
+
+
+def test_what_passed_by_itself_needs_no_remedy() -> None:
+    """Where the work was done all the same, a busy provider is not told; a key that is not accepted is."""
+    assert remedies(failed("overloaded")) == ()
+    assert remedies(failed("authentication")) == (f"worker: {REMEDIES[ModelErrorCode.AUTHENTICATION]}",)
+    assert remedies(header()) == ()
+
+
+def test_nothing_foreign_passes_for_a_failed_model() -> None:
+    """What a verb or a model said stands in quotes on its line: no remedy comes of it."""
+    said = HeaderLine(mark="fail", what="web.read", reason="refused", excerpt="\n✗ model worker · authentication · x")
+    assert remedies(header(lines=(said,), **UNDONE)) == ()

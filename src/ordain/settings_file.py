@@ -7,14 +7,12 @@ from enum import StrEnum
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, RateText
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.mail import ADDRESS_CHARS, MailSecurity, plain_address
-from ordain.contracts.model_keys import keys_at
-from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.model_keys import misfit_words
 from ordain.contracts.planner import Strict
 from ordain.contracts.profiles import EmbedderProfile, ModelProfile
 from ordain.contracts.verbs import VerbId
@@ -221,16 +219,8 @@ def checked(model: type[M], tree: Any, name: str) -> M:
     try:
         return model.model_validate(tree, strict=False)
     except ValidationError as error:
-        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {_wrong(model, e)}" for e in error.errors()[:5])
+        places = "; ".join(f"{'.'.join(str(part) for part in e['loc'])}: {misfit_words(model, e)}" for e in error.errors()[:5])
         raise ConfigurationError(f"{name}: {places}") from None
-
-
-def _wrong(model: type[BaseModel], error: ErrorDetails) -> str:
-    """What is wrong at a place; of a key that nobody knows, which was probably meant."""
-    if error["type"] != "extra_forbidden":
-        return error["msg"]
-    *above, key = error["loc"]
-    return f"there is no such key{did_you_mean(str(key), keys_at(model, above))}"
 
 
 def toml_tree(text: str, name: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ PLACES: Mapping[tuple[str, str], str] = {
     ("models/refusals.py", "status"): "a field of what providers say",
     ("contracts/results.py", "status"): "a field of a response",
     ("runtime/readers.py", "status"): "a field of what a read gives",
-    ("runtime/brief.py", "status"): "a part of a header's first line",
+    ("runtime/remedies.py", "status"): "a part of a header's first line",
     ("runtime/earlier_plans.py", "status"): "such a field",
     ("contracts/policy.py", "verb"): "a class of payloads, which are kept for a time of their own",
     ("journal/records.py", "verb"): "that class",

@@ -1,11 +1,17 @@
-"""Which keys a place of a contract has: for whoever wrote one that it has not."""
+"""Which keys a place of a contract has, and what is told to whoever wrote one that it has not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, get_args, get_origin
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from ordain.contracts.nearest import did_you_mean, nearest
+
+M = TypeVar("M", bound=BaseModel)
+UNKNOWN_KEY = "extra_forbidden"
 
 
 def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str]:
@@ -15,6 +21,45 @@ def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str
         at = _below(at, part)
     found = _table(at)
     return frozenset() if found is None else frozenset(field.alias or name for name, field in found.model_fields.items())
+
+
+def misfit_words(model: type[BaseModel], error: ErrorDetails) -> str:
+    """What is wrong at a place of a contract; of a key that nobody knows, which was probably meant."""
+    if error["type"] != UNKNOWN_KEY:
+        return error["msg"]
+    *above, key = error["loc"]
+    return f"there is no such key{did_you_mean(str(key), keys_at(model, above))}"
+
+
+def first_misfit(model: type[BaseModel], errors: Sequence[ErrorDetails]) -> ErrorDetails:
+    """The first of them; the misspelt key that it is the want of, where there is one."""
+    first = errors[0]
+    if first["type"] != "missing":
+        return first
+    *above, wanted = first["loc"]
+    beside = [one for one in errors if one["type"] == UNKNOWN_KEY and list(one["loc"][:-1]) == above]
+    known = keys_at(model, above)
+    return next((one for one in beside if nearest(str(one["loc"][-1]), known) == wanted), first)
+
+
+def read_contract(model: type[M], given: Mapping[str, Any]) -> M:
+    """A value as its contract's, for whoever writes one in Python.
+
+    Raises:
+        ValidationError: it is not of its shape; of a key that nobody knows it says which was probably meant.
+    """
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        if all(one["type"] != UNKNOWN_KEY for one in found):
+            raise
+        told = [InitErrorDetails(type=_worded(one["type"], misfit_words(model, one)), loc=one["loc"], input=one["input"]) for one in found]
+        raise ValidationError.from_exception_data(error.title, told) from None
+
+
+def _worded(code: str, words: str) -> PydanticCustomError:
+    return PydanticCustomError(code, "{words}", {"words": words})  # pyright: ignore[reportArgumentType] - a code as pydantic itself gave it
 
 
 def _below(at: Any, part: str | int) -> Any:

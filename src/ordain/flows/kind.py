@@ -182,12 +182,16 @@ class Taken:
     keep_thoughts: bool = True
 
 
+UNKNOWN_VERB = "unknown_verb"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """A run that rests, for a response: its output (null where it has none, ``why`` then), its header and the ``verdict`` that opens it ("": none), and the request as it was taken ({} once erased).
 
     ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
-    ``remedies`` is what people can do about errors of models in it, by code. ``raw_cortex`` is what runs below it replied, word for word, by run:
+    ``remedies`` is what people can do about errors of models in it, by code; ``meant`` which verb was probably meant by a name that is none, as
+    ``nearest.did_you_mean`` says it. ``raw_cortex`` is what runs below it replied, word for word, by run:
     empty unless somebody looks into the trace (B-04).
     """
 
@@ -202,7 +206,13 @@ class Ending:
     handed: Callable[[Iterable[int]], Values]
     may_pass: Callable[[str], bool | None]
     remedies: Mapping[str, str] = field(default_factory=dict[str, str])
+    meant: Callable[[str], str] = lambda _: ""
     raw_cortex: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def with_meant(self, error: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """An error; of a name that is no verb, with the verb that was probably meant."""
+        meant = self.meant(name) if error["code"] == UNKNOWN_VERB else ""
+        return {**error, "message": error["message"].rstrip(".") + meant} if meant else dict(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

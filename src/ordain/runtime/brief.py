@@ -20,14 +20,16 @@ SHORT_ID = 6
 MODELS_SHOWN = 2
 OFFLINE = "offline"
 """The provider of code that answers where no model is: it has no tokens, and costs nothing."""
+ABOUT = "≈ "
+"""Before money that was estimated."""
 FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
 """Reasons of what took the place of something else: whoever sees the answer sees that as well."""
 NOT_TAKEN = ("attach.beside",)
 """Reasons of what was said and does not count: nobody is to believe that it does."""
 
 _TOTALS = re.compile(
-    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?: \(estimated\))?, "
-    r"\$(?P<usd>[\d.]+)(?: \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
+    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?, "
+    r"\$(?P<usd>[\d.]+)(?P<reserved> \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
 )
 _MODEL = re.compile(r'"(?P<profile>[^"(]*?) ?\((?P<provider>[^":]*): (?P<model>[^"]*?)(?:\)|…)"')
 """As it is quoted, and cut where it is long."""
@@ -40,7 +42,10 @@ _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):
-    """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as rendered, "" where nothing was asked that could cost any."""
+    """What a header comes to. Time in milliseconds, tokens as it counts them; ``usd`` in dollars as rendered, "" where nothing was asked that could cost any.
+
+    ``estimated``: whoever answered told nothing of what it used, so that code counted, or a reservation stands for it; so the money is no account.
+    """
 
     mark: str
     verdict: str
@@ -48,6 +53,7 @@ class Brief(Struct, frozen=True, gc=False, kw_only=True):
     calls: int
     ms: int
     usd: str
+    estimated: bool = False
     run: str
     tokens_in: int = 0
     tokens_out: int = 0
@@ -69,6 +75,7 @@ def read_brief(header: str) -> Brief | None:
         calls=int(totals["calls"]),
         ms=int(totals["ms"]),
         usd=totals["usd"] if costs else "",
+        estimated=totals["estimated"] is not None or totals["reserved"] is not None,
         run=title["run"],
         tokens_in=int(totals["tokens_in"]),
         tokens_out=int(totals["tokens_out"]),
@@ -91,7 +98,7 @@ def brief_line(header: str) -> str:
     none = brief.verdict != IN_PROGRESS  # what was not asked yet is no model that was not asked
     models = ", ".join(filter(None, (*shown, more))) or "no model" * none
     tools = f"{brief.calls} tool{'s' if brief.calls != 1 else ''}" if brief.calls else "no tool" * none
-    parts = (told, models, tools, _time(brief.ms), _dollars(brief.usd), brief.run[-SHORT_ID:])
+    parts = (told, models, tools, _time(brief.ms), _dollars(brief.usd, estimated=brief.estimated), brief.run[-SHORT_ID:])
     return f"{brief.mark} {' · '.join(filter(None, parts))}"
 
 
@@ -145,10 +152,12 @@ def _time(ms: int) -> str:
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _dollars(usd: str) -> str:
-    """Money to four places, or to the first that is not zero: what cost something is never shown as nothing."""
+def _dollars(usd: str, *, estimated: bool) -> str:
+    """Money to four places, or to the first that is not zero: what cost something is never shown as nothing, nor an estimate as an account."""
     if not usd:
         return ""
     whole, _, rest = usd.partition(".")
-    places = max(4, len(rest) - len(rest.lstrip("0")) + 1) if rest.strip("0") and not int(whole) else 4
-    return "$0" if not int(whole) and not rest.strip("0") else f"${whole}.{rest[:places]}"
+    if not int(whole) and not rest.strip("0"):
+        return "$0"
+    places = max(4, len(rest) - len(rest.lstrip("0")) + 1) if not int(whole) else 4
+    return f"{ABOUT if estimated else ''}${whole}.{rest[:places]}"

@@ -18,6 +18,7 @@ from ordain.contracts.conversation import Message, MessageAnswer
 from ordain.contracts.council import DeliberationRequest
 from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
+from ordain.contracts.model_keys import read_contract
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.results import CallResult, DeliberationResult, PlanResult, answer_schema, read_as
 from ordain.contracts.verbs import VerbRequest
@@ -57,7 +58,7 @@ class Embedded(Protocol):
             CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer (``output_mismatch``).
             Conflict: this Ordain was not started (``not_started``).
         """
-        parsed = request if isinstance(request, PlannerRequest) else PlannerRequest.model_validate(request)
+        parsed = request if isinstance(request, PlannerRequest) else read_contract(PlannerRequest, request)
         if output_type is not None:
             parsed = PlannerRequest.model_validate({**parsed.model_dump(exclude_unset=True), "answer_schema": answer_schema(output_type)})
         accepted = await self.runtime.accept(parsed, EMBEDDER)
@@ -106,7 +107,7 @@ class Embedded(Protocol):
         Raises:
             ValidationError: the request is not of its contract's shape.
         """
-        return DeliberationResult(await self._asked(DeliberationRequest.model_validate({"prompt": prompt, **more})))
+        return DeliberationResult(await self._asked(read_contract(DeliberationRequest, {"prompt": prompt, **more})))
 
     async def _asked(self, request: BaseModel) -> dict[str, Any]:
         """What a request came to that may wait for people."""
@@ -127,7 +128,7 @@ class Embedded(Protocol):
             Refused: the session has as many turns going as policy permits (``session_busy``).
             Conflict: the message id came before with another content (``message_id_reused``).
         """
-        parsed = message if isinstance(message, Message) else Message.model_validate(message)
+        parsed = message if isinstance(message, Message) else read_contract(Message, message)
         if attachments:
             files = await asyncio.to_thread(lambda: [file_read(Path(one)) for one in attachments])
             content = parsed.message.model_copy(update={"attachments": [*parsed.message.attachments, *files]})

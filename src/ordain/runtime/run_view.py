@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
+from ordain.contracts.nearest import did_you_mean
 from ordain.effects.results import VerbFailed
 from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Ending
@@ -60,8 +61,8 @@ def may_pass(stored: StoredRun, code: str) -> bool | None:
     return result.retryable if isinstance(result, VerbFailed) and result.code == code else None
 
 
-def ending_of(view: RunView, raw: Mapping[str, str] | None = None) -> Ending:
-    """What a response is made from; ``raw`` is what runs below it replied, word for word."""
+def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collection[str] = ()) -> Ending:
+    """What a response is made from; ``raw`` is what runs below it replied, word for word, ``verbs`` what there is to mean by a name that is none."""
     stored = view.stored
     first = stored.records[0].body
     return Ending(
@@ -76,6 +77,7 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None) -> Ending:
         handed=lambda seqs: handed(stored.records, seqs),
         may_pass=lambda code: may_pass(stored, code),
         remedies=remedies_by_code(view.header),
+        meant=lambda name: "" if name in verbs else did_you_mean(name, verbs),
         raw_cortex=raw or {},
     )
 

@@ -21,6 +21,7 @@ from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
 from ordain.contracts.conversation import DATA_CHARS
+from ordain.contracts.model_keys import first_misfit, misfit_words
 from ordain.errors import InvalidRequest
 
 M = TypeVar("M", bound=BaseModel)
@@ -195,7 +196,7 @@ def validated(model: type[M], body: bytes, bounds: BodyBounds = SHIPPED) -> M:
         spelled = _whole_numbers(body, found)
         if spelled is not None:
             return validated(model, spelled, bounds)
-        raise InvalidRequest("the request is not of its contract's shape", details={"errors": _first(found)}) from None
+        raise InvalidRequest("the request is not of its contract's shape", details={"errors": _first(model, found)}) from None
 
 
 def _whole_numbers(body: bytes, errors: Sequence[ErrorDetails]) -> bytes | None:
@@ -219,13 +220,14 @@ def _is_whole(number: object) -> bool:
     return isinstance(number, float) and number.is_integer() and abs(number) < INTEGER_BOUND
 
 
-def places(error: ValidationError) -> list[dict[str, str]]:
-    """Where and why a value does not fit, the first place alone: a JSON pointer, a code and a sentence; no value."""
-    return _first(error.errors(include_url=False, include_context=False, include_input=False))
+def places(model: type[BaseModel], error: ValidationError) -> list[dict[str, str]]:
+    """Where and why a value does not fit, the first place alone: a JSON pointer, a code and a sentence; no value but the key that was probably meant."""
+    return _first(model, error.errors(include_url=False, include_context=False, include_input=False))
 
 
-def _first(errors: Sequence[ErrorDetails]) -> list[dict[str, str]]:
-    return [{"place": pointer(one["loc"]), "code": one["type"], "message": one["msg"]} for one in errors[:1]]
+def _first(model: type[BaseModel], errors: Sequence[ErrorDetails]) -> list[dict[str, str]]:
+    one = first_misfit(model, errors)
+    return [{"place": pointer(one["loc"]), "code": one["type"], "message": misfit_words(model, one)}]
 
 
 def pointer(loc: tuple[int | str, ...]) -> str:

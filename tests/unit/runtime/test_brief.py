@@ -27,6 +27,8 @@ def test_one_line_says_it() -> None:
     ("changes", "line"),
     [
         ({"verb_calls": 0, "acts": ()}, "✓ gpt-x · no tool · 1.7 s · $0.0003 · ae3473"),
+        ({"estimated": True}, "✓ gpt-x · 2 tools · 1.7 s · ≈ $0.0003 · ae3473"),
+        ({"estimated": True, "usd_micros": 0}, "✓ gpt-x · 2 tools · 1.7 s · $0 · ae3473"),
         ({"verb_calls": 1, "duration_ms": 12}, "✓ gpt-x · 1 tool · 12 ms · $0.0003 · ae3473"),
         ({"duration_ms": 59_999}, "✓ gpt-x · 2 tools · 59.9 s · $0.0003 · ae3473"),
         ({"duration_ms": 60_000}, "✓ gpt-x · 2 tools · 1 min 0 s · $0.0003 · ae3473"),
@@ -39,7 +41,7 @@ def test_one_line_says_it() -> None:
         ({"models": ("a (p: x)", "b (p: y)", "c (p: z)", "d (p: v)")}, "✓ x, y, 2 more · 2 tools · 1.7 s · $0.0003 · ae3473"),
         ({"models": (), "model_calls": 0, "usd_micros": 0}, "✓ no model · 2 tools · 1.7 s · ae3473"),
         ({"models": ("default (offline: offline)",), "usd_micros": 0}, "✓ offline · 2 tools · 1.7 s · ae3473"),
-        ({"reserved_usd_micros": 7, "reserved_tokens": 9}, "✓ gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"),
+        ({"reserved_usd_micros": 7, "reserved_tokens": 9}, "✓ gpt-x · 2 tools · 1.7 s · ≈ $0.0003 · ae3473"),
         ({"status": "running", "reason": "unfinished"}, "· in progress · gpt-x · 2 tools · 1.7 s · $0.0003 · ae3473"),
         (
             {"status": "failed", "reason": "timed_out", "answered": False, "acts": (), "verb_calls": 0},

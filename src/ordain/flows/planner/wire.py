@@ -104,6 +104,8 @@ def planner_response(ending: Ending) -> dict[str, Any]:
         body |= _judged(ending, body, steps)
         wanted = ending.given.get("preferences", {}).get("return_trace", True)
         body["trace"] = _trace(ending, steps) if wanted else None
+        if body["error"] is not None:
+            body["error"] = ending.with_meant(body["error"], body["error"]["message"].removeprefix("toolset: "))
         if body["error"] is not None and (remedy := ending.remedies.get(code := body["error"]["code"], remedy_of(code))) is not None:
             body["error"] = {**body["error"], "remedy": remedy}
     else:

@@ -47,6 +47,7 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
     if body["ok"] and code is not None and by_agents(ending.given.get("verb_id", "")):
         body |= {"ok": False, "error": {"code": code, "message": WHATEVER_IS_SAID}}
     if body["error"] is not None:
+        body["error"] = ending.with_meant(body["error"], ending.given.get("verb_id", ""))
         remedy = ending.remedies.get(body["error"]["code"])
         told = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
         body["error"] = told if remedy is None else {**told, "remedy": remedy}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from ordain.cli.exit_codes import USAGE
 from ordain.cli.groups import add_groups
 from ordain.cli.options import (
     ANEW,
@@ -29,6 +27,7 @@ from ordain.cli.options import (
     WorkspaceOption,
     behind_command,
 )
+from ordain.errors import CallerError
 
 USAGE_SHOWN = 2000
 """Most characters of what is said of a wrong argument: it quotes the argument."""
@@ -51,14 +50,17 @@ add_groups(tree)
 
 
 def app(arguments: list[str]) -> Any:
-    """Parse and run; a wrong argument is one line and exit code 2."""
+    """Parse and run.
+
+    Raises:
+        CallerError: an argument is wrong (``usage``).
+    """
     try:
         return tree(behind_command(arguments, _commands), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         from ordain.rules.header import plain  # lazy: an error needs it
 
-        print(f"ordain: {plain(str(error), USAGE_SHOWN)} Try: ordain --help [usage]", file=sys.stderr)
-        return USAGE
+        raise CallerError(f"{plain(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage") from None
 
 
 def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _give_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
     if given in (["--version"], ["-V"]):
         print(f"ordain {__version__}")
         return OK
@@ -35,16 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(given)
         sys.stdout.flush()  # here it may fail: at the interpreter's end that would be told as an error of this command
     except OrdainError as error:
-        from ordain.contracts.visible import escaped_json  # lazy: see above
-        from ordain.rules.header import plain  # lazy: an error needs it, the version does not
-
-        said = {"error": {"code": error.code, "message": error.message}}
-        print(
-            escaped_json(json.dumps(said))
-            if "--json" in given
-            else f"ordain: {plain(error.message, MESSAGE)} [{plain(error.code, MESSAGE)}]",
-            file=sys.stderr,
-        )
+        _tell(error.code, error.message, as_json=as_json)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130
@@ -55,13 +47,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _read_no_further()
         raise
     except RecursionError:
-        print("ordain: an argument nests too deep [too_deep]", file=sys.stderr)
+        _tell("too_deep", "an argument nests too deep", as_json=as_json)
         return USAGE
     except OSError as error:
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        print(f"ordain: {ascii(where)[1:-1]}{error.strerror or error} [io]", file=sys.stderr)
+        _tell("io", f"{ascii(where)[1:-1]}{error.strerror or error}", as_json=as_json)
         return UNAVAILABLE
     return code if isinstance(code, int) else OK
+
+
+def _tell(code: str, message: str, *, as_json: bool) -> None:
+    """What went wrong, on stderr: one line, or one JSON value where JSON is asked for."""
+    from ordain.contracts.visible import escaped_json  # lazy: an error needs it, the version does not
+    from ordain.rules.header import plain  # lazy: see above
+
+    said = {"error": {"code": code, "message": message}}
+    told = escaped_json(json.dumps(said)) if as_json else f"ordain: {plain(message, MESSAGE)} [{plain(code, MESSAGE)}]"
+    print(told, file=sys.stderr)
 
 
 def _give_streams() -> None:

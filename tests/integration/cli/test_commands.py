@@ -118,6 +118,26 @@ def test_wrong_arguments_are_one_line(tmp_path: Path, arguments: tuple[str, ...]
     assert lines(done)[0].endswith("]")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("chat --json --nope", "--nope"),
+        ("plan --json", "FILE"),
+        ("runs shwo --json", 'Did you mean "show"?'),
+        ("--json nope", "nope"),
+        ("runs list --limit x --json", "--limit"),
+    ],
+)
+def test_a_wrong_argument_is_json_where_json_is_asked_for(tmp_path: Path, line: str, said: str) -> None:
+    """One value on stderr as any other error's, with the same words and the same exit code."""
+    done = run_cli(*line.split(), home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    error = json.loads(done.stderr)["error"]
+    assert (error["code"], said in error["message"]) == ("usage", True)
+    plainly = run_cli(*(word for word in line.split() if word != "--json"), home=tmp_path)
+    assert plainly.stderr.decode() == f"ordain: {error['message']} [usage]\n"
+
+
 @pytest.mark.parametrize("line", ["--json {} verbs list", "verbs {} --json list", "verbs list --json {}"])
 def test_the_data_folder_stands_anywhere_on_the_line(tmp_path: Path, line: str) -> None:
     """Before the command, within its name, behind it: it is the same folder. Twice is an error."""

@@ -146,7 +146,10 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
 
 def _refuse_tools(given: ChatCompletionRequest | ResponsesRequest) -> None:
     if given.tools:
-        raise _not_here("tools", "tools of a client are not called here; verbs are the server's, and policy says which. Have it send none (Open WebUI: Builtin Tools off)")
+        raise _not_here(
+            "tools",
+            "tools of a client are not called here; verbs are the server's, and policy says which. Have it send none (Open WebUI: Builtin Tools off)",
+        )
     if given.tool_choice not in (None, "none", "auto"):
         raise _not_here("tool_choice")
 

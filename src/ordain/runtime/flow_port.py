@@ -7,6 +7,7 @@ by a flow, whoever drives it, and what asks for one is refused at one place live
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from datetime import datetime
@@ -122,6 +123,8 @@ def awaiting_its_port(
     while True:
         cancels = 0 if task is None else task.cancelling()
         awaited = returned = None
+        collecting = gc.isenabled()
+        gc.disable()  # what is garbage elsewhere may ask for a loop as it goes, and that is no doing of the flow's
         _set_running_loop(no_loop)  # a flow's own code runs from here on
         try:
             awaited = step(given)
@@ -134,6 +137,8 @@ def awaiting_its_port(
             over = False
         finally:
             _set_running_loop(outside)
+            if collecting:
+                gc.enable()
             given = None  # an error that was thrown in would hold this frame, and the run with it
         if task is not None and task.cancelling() > cancels:
             state.fault = state.fault or FlowFault("the flow cancelled the task that drives it")

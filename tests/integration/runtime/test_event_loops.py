@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -100,7 +101,25 @@ async def logs(_: FlowContext) -> None:
     logging.getLogger("a.flow").warning("a line")
 
 
-OTHERS = {one.__name__: one for one in (in_a_group, logs)}
+class AsksAsItGoes:
+    """Foreign garbage whose end asks for the running loop, as connections that were left open do."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            asyncio.get_running_loop().create_task(asyncio.sleep(0))
+
+
+async def makes_much(_: FlowContext) -> None:
+    """So much that the collector would look for garbage."""
+    AsksAsItGoes()
+    kept = [[number] for number in range(5_000)]
+    assert len(kept) == 5_000
+
+
+OTHERS = {one.__name__: one for one in (in_a_group, logs, makes_much)}
 
 
 async def _run(context: FlowContext, given: str) -> str:
@@ -163,3 +182,17 @@ async def test_a_flow_has_no_task_in_any_mode(tmp_path: Path, name: str, came: S
         assert stored.status is came
         for report in (replay(stored, ordain.catalog, ordain.kinds), await asyncio.to_thread(replay, stored, ordain.catalog, ordain.kinds)):
             assert (report.verdict, report.differences) == ("equal", [])
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_of_others_is_no_doing_of_a_flow(collecting: bool) -> None:
+    """What the collector finalizes does so between a flow's steps; whether it runs at all is left as it was."""
+    before, was = gc.get_threshold(), gc.isenabled()
+    try:
+        gc.set_threshold(100)
+        (gc.enable if collecting else gc.disable)()
+        ScriptedEffects(KIND, catalog_of(KIND)).play("makes_much")
+        assert gc.isenabled() is collecting
+    finally:
+        gc.set_threshold(*before)
+        (gc.enable if was else gc.disable)()

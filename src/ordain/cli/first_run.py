@@ -319,9 +319,7 @@ def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> 
             _put_before_all(files, chosen.name)
             if replace:
                 said += take_out(files, INIT_NAMES - {chosen.name})  # those that lanes had named
-    except (
-        BaseException
-    ):  # whatever it was, an interrupt too: no key lies about that no profile refers to, and one that was there is there again
+    except BaseException:  # an interrupt too: no key lies about that no profile refers to, and one that was there is there again
         if key_file is not None:
             key_file.unlink(missing_ok=True)
         if key_before is not None:

@@ -107,6 +107,32 @@ class _NoLoop:
         self._refuse("create_task")
 
 
+class _OwnCode:
+    """While a flow's own code runs: it finds ``no_loop`` where it asks for the running one, and nothing of others is finalized meanwhile.
+
+    Garbage may ask for a loop as it goes (a connection that was left open does), and that is no doing of the flow's.
+    """
+
+    __slots__ = ("_collecting", "_no_loop", "_outside")
+
+    def __init__(self, no_loop: _NoLoop) -> None:
+        """Outside is the loop that runs now, or none."""
+        self._no_loop, self._outside = no_loop, _running_loop()
+        self._collecting = False
+
+    def __enter__(self) -> None:
+        """From here on."""
+        self._collecting = gc.isenabled()
+        gc.disable()
+        _set_running_loop(self._no_loop)
+
+    def __exit__(self, *_: object) -> None:
+        """All is as it was."""
+        _set_running_loop(self._outside)
+        if self._collecting:
+            gc.enable()
+
+
 @coroutine
 def awaiting_its_port(
     begin: Callable[[], Coroutine[Any, Any, Any]], port: Effects, state: RunState, task: asyncio.Task[Any] | None
@@ -115,19 +141,19 @@ def awaiting_its_port(
 
     Nor may it cancel the task that drives it. Within one step nobody else can have done that.
     """
-    no_loop, outside = _NoLoop(), _running_loop()
-    flow = _without_loop(no_loop, outside, begin)
+    no_loop = _NoLoop()
+    own_code = _OwnCode(no_loop)
+    with own_code:
+        flow = begin()
     del begin
     step: Callable[[Any], Any] = flow.send
     given: Any = None
     while True:
         cancels = 0 if task is None else task.cancelling()
         awaited = returned = None
-        collecting = gc.isenabled()
-        gc.disable()  # what is garbage elsewhere may ask for a loop as it goes, and that is no doing of the flow's
-        _set_running_loop(no_loop)  # a flow's own code runs from here on
         try:
-            awaited = step(given)
+            with own_code:
+                awaited = step(given)
             over = False
         except StopIteration as stop:
             over, returned = True, stop.value
@@ -136,9 +162,6 @@ def awaiting_its_port(
                 raise
             over = False
         finally:
-            _set_running_loop(outside)
-            if collecting:
-                gc.enable()
             given = None  # an error that was thrown in would hold this frame, and the run with it
         if task is not None and task.cancelling() > cancels:
             state.fault = state.fault or FlowFault("the flow cancelled the task that drives it")
@@ -159,8 +182,8 @@ def awaiting_its_port(
             except BaseException as error:  # thrown into the flow, which is who may handle it
                 given, step = error, flow.throw
             continue
-        with suppress(Exception):  # the flow is given up, whatever it says to that
-            _without_loop(no_loop, outside, flow.close)
+        with suppress(Exception), own_code:  # the flow is given up, whatever it says to that
+            flow.close()
         state.raise_fault()
 
 
@@ -170,15 +193,6 @@ def _asked(awaited: object) -> tuple[str, tuple[Any, ...]] | None:
         return None
     method, args = awaited.method, awaited.args
     return (method, args) if type(method) is str and method in AWAITED and type(args) is tuple else None
-
-
-def _without_loop(no_loop: _NoLoop, outside: Any, code: Callable[[], Any]) -> Any:
-    """Run a flow's own code, once."""
-    _set_running_loop(no_loop)
-    try:
-        return code()
-    finally:
-        _set_running_loop(outside)
 
 
 def _uncancelled(task: asyncio.Task[Any], cancels: int) -> Generator[Any, Any, None]:

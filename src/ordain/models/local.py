@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import signal
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -37,6 +38,8 @@ _REPETITIONS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 MAGIC = b"GGUF"
 ANSWER_BYTES = 4096
 END_S = 5.0
+GONE_S = 1.0
+"""So long after its connection broke off a process that ends has ended."""
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 _PASSED_ON_FAMILIES = ("LC_", "LD_", "DYLD_", "PYTHON", "OMP_", "GGML_", "CUDA_")
 
@@ -113,7 +116,11 @@ class LocalModel:
             return _unserved(ModelErrorCode.TIMED_OUT, f"the model was not loaded within {limit_s:.3g} s")
         if isinstance(model, ModelError):
             return model
-        return await model.attempt(msgspec.structs.replace(_by_grammar(request), timeout_s=limit.left_s or 0.0), heard)
+        process = self._process
+        reply = await model.attempt(msgspec.structs.replace(_by_grammar(request), timeout_s=limit.left_s or 0.0), heard)
+        if isinstance(reply, ModelError) and reply.code is ModelErrorCode.CONNECTION and process is not None:
+            return msgspec.structs.replace(reply, message=await _ended_by(process) or reply.message)
+        return reply
 
     async def _served(self) -> OpenAIModel | ModelError:
         """The running server; it is started where there is none, or where the last one has ended."""
@@ -209,6 +216,17 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+async def _ended_by(process: asyncio.subprocess.Process) -> str:
+    """That the process has ended, and by what; "" while it runs on. Its connection is gone a moment before it is."""
+    try:
+        async with asyncio.timeout(GONE_S):
+            status = await process.wait()
+    except TimeoutError:
+        return ""
+    by = signal.Signals(-status).name if -status in signal.valid_signals() else f"status {status}"
+    return f"llama.cpp ended while it answered ({by}); the next attempt begins it again"
 
 
 def _environment() -> dict[str, str]:

@@ -206,6 +206,23 @@ async def test_a_server_that_dies_is_started_again(home: Path) -> None:
         await model.close()
 
 
+async def test_a_server_that_dies_while_it_answers_is_told_by_what(home: Path) -> None:
+    """Whoever runs it learns that the process ended, and by which signal, and not of a connection alone."""
+    model = build_local(PROFILE, home)
+    try:
+        await answered(model, request())
+        answering = asyncio.ensure_future(model.attempt(request(ESSAY, max_tokens=2000)))
+        await asyncio.sleep(0.5)
+        assert model.pid is not None
+        os.kill(model.pid, 9)
+        reply = await answering
+        assert isinstance(reply, ModelError)
+        assert reply.code is ModelErrorCode.CONNECTION
+        assert "SIGKILL" in reply.message
+    finally:
+        await model.close()
+
+
 async def test_no_server_outlives_its_parent(home: Path) -> None:
     """When the process that asked is killed, the model's server ends by itself."""
     code = (

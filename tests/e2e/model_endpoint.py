@@ -3,9 +3,10 @@
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+
+from tests.loopback import QuietHandler, QuietServer
 
 
 class ModelEndpoint:
@@ -26,7 +27,7 @@ class ModelEndpoint:
         self.locked = False
         endpoint = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
@@ -81,11 +82,7 @@ class ModelEndpoint:
             def chunk(self, data: bytes) -> None:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
-            def log_message(self, *_: Any) -> None:
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
 
     @property
     def url(self) -> str:

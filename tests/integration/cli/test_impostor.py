@@ -9,9 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import httpx2
 import pytest
@@ -25,11 +24,12 @@ from ordain.errors import Transient
 from ordain.runtime.tokens import fresh_token
 from tests.e2e.process import Server, run_cli
 from tests.e2e.proposals import add, ask, case, finish
+from tests.loopback import QuietHandler
 
 SCRIPT = {"cases": [case("simple", add("6 * 7"), finish("It is 42."))]}
 
 
-class Impostor(BaseHTTPRequestHandler):
+class Impostor(QuietHandler):
     """Repeats what it once heard the server say, and writes down what it is told."""
 
     protocol_version = "HTTP/1.1"
@@ -54,9 +54,6 @@ class Impostor(BaseHTTPRequestHandler):
             self.send_header(PROOF_HEADER, proof)
         self.end_headers()
         self.wfile.write(said)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the class it stands for
-        """Nothing on stderr."""
 
 
 @contextmanager

@@ -6,9 +6,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +15,7 @@ from ordain.runtime.tokens import fresh_token
 from tests.e2e.process import Server, run_cli
 from tests.integration.cli.chat_script import play
 from tests.integration.cli.terminal import chatting
+from tests.loopback import QuietHandler, QuietServer
 
 
 @pytest.fixture
@@ -112,17 +111,14 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, arguments: Sequence[str
 def stranger(heard: list[str]) -> Iterator[str]:
     """A web server that is no Ordain; what it was sent."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             heard.append(f"{self.requestline}\n{self.headers}")
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"<html>welcome</html>")
 
-        def log_message(self, *args: Any) -> None:
-            return
-
-    web = HTTPServer(("127.0.0.1", 0), Handler)
+    web = QuietServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=web.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{web.server_port}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from ordain.cli import main
 from ordain.cli.verb_trial import differences
 from tests.e2e.process import Server
+from tests.loopback import QuietHandler, QuietServer
 
 Said = Callable[..., tuple[int, Any]]
 EFFECTS = ["read", "egress", "private", "send", "admin", "pay", "delete", "secret"]
@@ -41,7 +41,7 @@ def own(home: Path, name: str, text: str) -> Path:
 def endpoint() -> Iterator[str]:
     """A real HTTP server that answers any GET with the path it was asked for."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             body = json.dumps({"title": self.path}).encode()
             self.send_response(200)
@@ -50,10 +50,7 @@ def endpoint() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *args: Any) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with QuietServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"

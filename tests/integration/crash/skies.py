@@ -12,12 +12,12 @@ import struct
 import threading
 import time
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
 from tests.e2e.process import fixed_port
 from tests.e2e.proposals import act, finish
+from tests.loopback import QuietHandler, QuietServer
 
 THINKING_S = 0.15
 RETRY_AFTER_S = 1
@@ -54,7 +54,7 @@ class Skies:
         self.seen: list[tuple[str, Sky]] = []
         self._changed = threading.Event()
         self._open: set[socket.socket] = set()
-        self._server: ThreadingHTTPServer | None = None
+        self._server: QuietServer | None = None
 
     @property
     def url(self) -> str:
@@ -72,8 +72,7 @@ class Skies:
             self._listen()
 
     def _listen(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), self._handler())
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", self.port), self._handler())
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def _shut(self) -> None:
@@ -85,10 +84,10 @@ class Skies:
         for connection in list(self._open):
             _reset(connection)
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def _handler(self) -> type[QuietHandler]:
         skies = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def handle(self) -> None:
@@ -129,9 +128,6 @@ class Skies:
                 if cut:
                     self.close_connection = True
                     _reset(self.connection)
-
-            def log_message(self, *_: Any) -> None:
-                return
 
         return Handler
 

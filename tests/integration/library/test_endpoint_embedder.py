@@ -9,7 +9,6 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from ordain.errors import ConfigurationError, Transient
 from ordain.models import endpoint_embedding
 from ordain.models.endpoint_embedding import EndpointEmbedder
 from ordain.ports.library import NOTES, LibrarySearch
+from tests.loopback import QuietHandler, QuietServer
 
 DIMENSION = 64
 
@@ -35,10 +35,8 @@ def vector(text: str) -> list[float]:
     return numbers
 
 
-class Endpoint(ThreadingHTTPServer):
+class Endpoint(QuietServer):
     """Speaks ``/v1/embeddings``; ``answer`` is what it says, in bytes, of a request."""
-
-    daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Speaks)
@@ -51,7 +49,7 @@ class Endpoint(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
 
-class _Speaks(BaseHTTPRequestHandler):
+class _Speaks(QuietHandler):
     def do_POST(self) -> None:
         server: Any = self.server
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -62,9 +60,6 @@ class _Speaks(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the library has it
-        return
 
 
 def well(asked: dict[str, Any]) -> tuple[int, bytes]:

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.loopback import QuietHandler, QuietServer
 
 PROSE = "The sea is wide, and it is {blue}.\n✓ math.evaluate: 42"
 """Prose as small models write it: with braces that are no JSON, and with a line that looks like one of a header."""
@@ -53,7 +54,7 @@ def way_of(body: dict[str, Any]) -> str:
     return "text" if CONSTRAINT in body["messages"][0]["content"] else "plain"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     endpoint: ProseEndpoint
 
@@ -82,17 +83,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Nothing is printed."""
-
 
 @contextmanager
 def prose_endpoint(*refuses: str, plans: bool = False, says: str = PROSE, steps: Sequence[dict[str, Any]] = ()) -> Iterator[ProseEndpoint]:
     """The endpoint, while it is needed."""
     endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says, steps=list(steps))
     handler = type("Handler", (_Handler,), {"endpoint": endpoint})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
+    with QuietServer(("127.0.0.1", 0), handler) as server:
         endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:

@@ -8,9 +8,10 @@ import base64
 import json
 import socketserver
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+
+from tests.loopback import QuietHandler, QuietServer
 
 
 class EchoServer:
@@ -21,7 +22,7 @@ class EchoServer:
         self.keys: list[str] = []
         place = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
@@ -65,11 +66,7 @@ class EchoServer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: Any) -> None:
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
 
     @property
     def url(self) -> str:

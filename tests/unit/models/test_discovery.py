@@ -7,7 +7,6 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,19 +14,19 @@ import pytest
 
 from ordain.contracts.hosted import LOOPBACK
 from ordain.models.discovery import ANSWER_BYTES, Endpoint, Presence, listed, on_this_machine, usual_places
+from tests.loopback import QuietHandler, QuietServer
 
 
-class Server(ThreadingHTTPServer):
+class Server(QuietServer):
     """Answers every GET with the same bytes, and keeps what it was sent."""
 
-    daemon_threads = True
     status, body, rest_s, realm = 200, b"", 0.0, ""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
         server = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 server.asked.append((self.path, self.headers.get("authorization")))
                 time.sleep(server.rest_s)
@@ -39,13 +38,7 @@ class Server(ThreadingHTTPServer):
                 self.end_headers()
                 self.wfile.write(server.body)
 
-            def log_message(self, *_: Any) -> None:
-                return
-
         super().__init__(("127.0.0.1", 0), Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Whoever looked has had enough."""
 
     @property
     def url(self) -> str:

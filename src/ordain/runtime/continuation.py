@@ -16,12 +16,10 @@ from msgspec import Struct
 
 from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SaidEvent
 from ordain.contracts.visible import visible
-from ordain.errors import JournalCorrupt, Refused
+from ordain.errors import JournalCorrupt
 from ordain.journal.records import ENCODER
 from ordain.ports.search import SentSearch
 from ordain.ports.sessions import OUR_IDS, EntryKind, NewEntry
-from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
-from ordain.ports.store import Arrive
 from ordain.rules.continuation import CONTINUATION, ContinuationFacts, Continues
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.entries import spoken
@@ -55,29 +53,27 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Placement(Struct, frozen=True, kw_only=True):
-    """The session of a request, whether anything was said there before or was imported, the digest that its message is to be found by, and why (a code of rule ``continuation``)."""
+    """The session of a request, whether anything was said there before, the digest that its message is to be found by, and why (a code of rule ``continuation``).
+
+    ``imports`` is what the session begins with: it comes in with the message, or not at all.
+    """
 
     session: str
     begun: bool
-    imported: bool
     sent: str
     reason: str
+    imports: NewEntry | None = None
 
 
 class Continuations:
     """Finds or begins the session of a request."""
 
     def __init__(self, services: Services, search: SentSearch) -> None:
-        """Reads what is durable; imports by the one way in."""
+        """Reads what is durable; writes nothing."""
         self._services, self._search = services, search
 
     async def place(self, shown: Shown, *, workspace: str, principal: str, user: str) -> Placement:
-        """The session for what is said now; when this returns, what had to be imported is durable.
-
-        Raises:
-            StorageUnavailable: nothing can be written.
-            Refused: somebody else has begun the session that is named, just now (``busy``).
-        """
+        """The session for what is said now, and what it begins with; ``Conversation.receive`` writes both."""
         who = (workspace, principal, user)
         matches = await self._matches(shown, who)
         found, begun = shown.session, False
@@ -98,10 +94,13 @@ class Continuations:
         goes_on = decision.outcome.how is Continues.GOES_ON
         if not found:
             found = matches[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id()
-        if decision.outcome.imports:
-            await self._import(shown, found, workspace, user)
-        sent = _digest(who, (*shown.before, *shown.now))
-        return Placement(session=found, begun=goes_on, imported=decision.outcome.imports, sent=sent, reason=str(decision.reason))
+        return Placement(
+            session=found,
+            begun=goes_on,
+            sent=_digest(who, (*shown.before, *shown.now)),
+            reason=str(decision.reason),
+            imports=self._imported(shown, found) if decision.outcome.imports else None,
+        )
 
     async def _matches(self, shown: Shown, who: tuple[str, str, str]) -> Sequence[tuple[str, int]]:
         """Messages that came with what the client shows up to its last answer: two stand for any number."""
@@ -128,32 +127,17 @@ class Continuations:
         ]
         return any(said in answer for text in given if (said := _plain(text)))
 
-    async def _import(self, shown: Shown, session: str, workspace: str, user: str) -> None:
-        text = imported_text(shown)
-        at, clock = self._services.clock.now(), self._services.clock
-        entry = NewEntry(
+    def _imported(self, shown: Shown, session: str) -> NewEntry:
+        text, clock = imported_text(shown), self._services.clock
+        return NewEntry(
             kind=EntryKind.SUMMARY,
             body=ENCODER.encode({"text": text}),
             size=spoken(text),
-            at=at,
+            at=clock.now(),
             session=session,
             channel="web",
             message_id=f"{OUR_IDS}imported:{clock.new_run_id()}",
         )
-        read = SessionRead(
-            session=session,
-            channel="web",
-            message_id=entry.message_id,
-            author=user,
-            opening=SessionOpening(user=user, key=clock.new_key(), at=at),
-        )
-
-        def decide(state: SessionState) -> Ruling:
-            return Ruling(refused="begun") if state.seq > 1 else Ruling(writes=(entry,))
-
-        outcome = await self._services.store.submit(Arrive(workspace=workspace, shared=Shared(reads=(read,), decide=decide)))
-        if outcome.refused:
-            raise Refused(f"session {session} was begun by somebody else just now", code="busy", status=429, retry_after_s=1)
 
 
 def imported_text(shown: Shown) -> str:

@@ -23,6 +23,7 @@ from ordain.ports.writes import AttachmentKept, KeptCatalogs
 from ordain.rules.attach import Attached
 from ordain.runtime.attachments import Attachments, TakenFiles
 from ordain.runtime.consequences import Consequence, Consequences
+from ordain.runtime.continuation import Placement
 from ordain.runtime.entries import spoken
 from ordain.runtime.library import Memory
 from ordain.runtime.message_entry import Received, body_of, is_bare, message_of
@@ -34,6 +35,7 @@ BUSY = {
     "session_busy": "session {} has as many turns going as it may: answer or stop one, or wait until one has ended",
     "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
 }
+BEGUN = "begun"
 THREADS_LISTED = 200
 
 
@@ -57,33 +59,35 @@ class Conversation:
         services.store.listen(services.streams.heard)
 
     async def receive(
-        self, message: Message, *, workspace: str, principal: Principal | str, source: str = "", sent: str = ""
+        self, message: Message, *, workspace: str, principal: Principal | str, source: str = "", place: Placement | None = None
     ) -> Acknowledged:
         """Accept a message; when this returns, the message and its consequence are durable.
 
-        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same. ``sent``: the digest of all that came with
-        it, by which the session is found again (``runtime.continuation``); such a message gets an id of ours, and every delivery counts.
+        ``source`` is the way by which it came (HUB-06): a label, and no part of what makes two messages the same. ``place`` is that
+        of a message which brings its whole conversation (``runtime.continuation``): it gets an id of ours, and every delivery counts.
 
         Raises:
             Conflict: the message id was used before with another content (``message_id_reused``).
-            Refused: the session has as many turns going as it may (``session_busy``), or the engine has (``busy``).
+            Refused: the session has as many turns going as it may (``session_busy``), or the engine has (``busy``);
+                or somebody else has begun the session just now, for which there was something to begin with (``busy``).
             InvalidRequest: the message id is one of ours; or as ``Attachments.taken``.
             StorageUnavailable: nothing can be written.
         """
         catalog, by = self._services.catalogs.current, principal_of(principal).name
         async with self._attachments.taken(message, workspace, by, catalog) as taken:
-            acknowledged = await self._received(message, (workspace, principal), source, sent, taken)
+            acknowledged = await self._received(message, (workspace, principal), source, place, taken)
             taken.kept = not acknowledged.duplicate
             return acknowledged
 
     async def _received(
-        self, message: Message, whose: tuple[str, Principal | str], source: str, sent: str, files: TakenFiles
+        self, message: Message, whose: tuple[str, Principal | str], source: str, place: Placement | None, files: TakenFiles
     ) -> Acknowledged:
         services, (workspace, principal) = self._services, whose
-        message_id = sent_id(sent, services.clock.new_run_id()) if sent else message.message_id or services.clock.new_run_id()
+        message_id = sent_id(place.sent, services.clock.new_run_id()) if place else message.message_id or services.clock.new_run_id()
+        imports = place.imports if place else None
         if message.session_id.startswith(ERASED_SESSION):
             raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
-        if message_id.startswith(OUR_IDS) and not sent:
+        if message_id.startswith(OUR_IDS) and not place:
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
         try:
             body = ENCODER.encode(body_of(message, files.files))
@@ -95,12 +99,17 @@ class Conversation:
         entry = self._entry(message, body, given)
 
         def decide(state: SessionState) -> Ruling:
+            if imports:
+                if state.seq > 1:
+                    return Ruling(refused=BEGUN)
+                state = msgspec.structs.replace(state, seq=state.seq + 1)
             consequences = Consequences(services, state, given, pinned)
             follows = consequences.of(*consequences.decide())
             if pinned.missing:
                 return Ruling(refused=NOT_READ)
             made[:] = [follows]
-            return self._decided((msgspec.structs.replace(entry, placed=follows.placed), *files.writes), follows, given)
+            entered = msgspec.structs.replace(entry, placed=follows.placed)
+            return self._decided((*filter(None, (imports,)), entered, *files.writes), follows, given)
 
         key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
         unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=(self._read(message, entry, given),), decide=decide))
@@ -154,6 +163,8 @@ class Conversation:
         if outcome.refused in BUSY:
             retry = self._services.catalogs.current.policy.engine.retry_after_s
             raise Refused(BUSY[outcome.refused].format(session), code=outcome.refused, status=429, retry_after_s=retry)
+        if outcome.refused == BEGUN:
+            raise Refused(f"session {session} was begun by somebody else just now", code="busy", status=429, retry_after_s=1)
         if outcome.refused == "message_id_reused":
             raise Conflict(f"message id {given.ids.message_id} came before with another content", code="message_id_reused")
         if outcome.refused == "attachment_gone":

@@ -30,7 +30,7 @@ from ordain.runtime.access import Access
 from ordain.runtime.answers import answered
 from ordain.runtime.approvals import ApprovalDesk
 from ordain.runtime.configuration import ControlPlane
-from ordain.runtime.continuation import Continuations
+from ordain.runtime.continuation import Continuations, Placement
 from ordain.runtime.conversation import Acknowledged, Conversation
 from ordain.runtime.grants import GrantDesk
 from ordain.runtime.headers import loaded
@@ -145,11 +145,17 @@ class Runtime:
         return await self._intake.open(found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits)
 
     async def receive(
-        self, message: Message, principal: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "", sent: str = ""
+        self,
+        message: Message,
+        principal: Principal | str,
+        workspace: str = DEFAULT_WORKSPACE,
+        *,
+        source: str = "",
+        place: Placement | None = None,
     ) -> Acknowledged:
-        """Accept a message of a conversation (ING-01) that came by ``source``, with what ``sent`` digests; raises as ``Conversation.receive``."""
+        """Accept a message of a conversation (ING-01) that came by ``source``, and to the session ``place`` if it brings its whole conversation; raises as ``Conversation.receive``."""
         self._check_open()
-        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source, sent=sent)
+        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source, place=place)
         if acknowledged.tells:
             self.engine.hurry(acknowledged.tells)
         return acknowledged

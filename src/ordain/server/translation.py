@@ -6,7 +6,7 @@ Pure: nothing here decides. A verb stays unset unless somebody named one (HUB-07
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -28,7 +28,7 @@ from ordain.contracts.verbs import CallErrorBody
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import places
 
-_CANONICAL_FILES = re.compile("^/message/attachments(?=/|$)")
+_CANONICAL_FILES = re.compile(r"^/message/attachments(?:/(?P<at>\d+))?(?=/|$)")
 M = TypeVar("M", bound=BaseModel)
 HUB_HTTP, HUB_WS = "hub_http", "hub_ws"
 DEFAULT_USER = "local"
@@ -134,9 +134,17 @@ def source_of(client: CortexClientRequest) -> str:
     return source if isinstance(source, str) else ""
 
 
-def placed_in_client(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Details of a refusal with its places as the sources' shapes have them: what is ``/message/attachments`` of the canonical message is ``/attachments``."""
-    errors = [{**one, "place": _CANONICAL_FILES.sub("/attachments", one["place"])} for one in details.get("errors", ())]
+def placed_in_client(details: Mapping[str, Any], files: str = "/attachments", each: Sequence[str] = ()) -> dict[str, Any]:
+    """Details of a refusal with its places as the client's shape has them: what is ``/message/attachments`` of the canonical message is ``files``.
+
+    ``each`` is where each file stands, in their order; where it is not given, below ``files`` by its number.
+    """
+
+    def placed(found: re.Match[str]) -> str:
+        at = -1 if found["at"] is None else int(found["at"])
+        return files if at < 0 else each[at] if at < len(each) else f"{files}/{at}"
+
+    errors = [{**one, "place": _CANONICAL_FILES.sub(placed, one["place"])} for one in details.get("errors", ())]
     return {**details, **({"errors": errors} if errors else {})}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ordain.contracts.approvals import Grant
 from ordain.journal.ledger import config_item
 from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
-from ordain.ports.sessions import NewEntry, ThreadChange
+from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.writes import (
     AccountCharge,
     AttachmentKept,
@@ -76,7 +76,8 @@ def _places_taken_back(transaction: Transaction, _: RunNumbers, some: Sequence[P
 def _entries(transaction: Transaction, of: RunNumbers, some: Sequence[NewEntry]) -> None:
     for entry in some:
         seq, row = add_entry(transaction.db, of.workspace, entry)
-        transaction.entered = transaction.entered or seq
+        if entry.kind is EntryKind.MESSAGE:
+            transaction.entered = seq
         transaction.touched_sessions.append((of.workspace, entry.session, row))
         transaction.ledger.session(of.workspace, entry.session)
 

@@ -17,12 +17,13 @@ from ordain import Ordain
 from ordain.app import Extras
 from ordain.contracts.access import TokenScope, mint_token
 from ordain.contracts.profiles import ModelProfile
-from ordain.models.scripted import ScriptedModel, make_script
-from ordain.ports.model import ModelPort
+from ordain.models.scripted import Script, ScriptedModel, make_script
+from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.access import Exposure
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.continuation import IMPORTED_MARK
 from ordain.runtime.tokens import NewToken, Tokens
+from ordain.runtime.transcript_replay import retell
 from ordain.server import Face, build_app
 from ordain.settings import load_settings
 from tests.shapes.pictures import PNG
@@ -535,3 +536,59 @@ async def test_where_no_answer_came_the_error_says_why(tmp_path: Path) -> None:
         refused = await http.post(CHAT, json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "answer_unfit")
         assert "script_exhausted" in refused.json()["error"]["message"]
+
+
+class Waits(ScriptedModel):
+    """Plays a script, once its gate is open."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__(script)
+        self.asked, self.gate = asyncio.Event(), asyncio.Event()
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        self.asked.set()
+        await self.gate.wait()
+        return await super().attempt(request, heard)
+
+
+async def test_a_request_that_is_refused_leaves_no_session(tmp_path: Path) -> None:
+    """A client tries again by itself; the history that it shows comes in with its message, or not at all, and stands before it."""
+    (tmp_path / "policy.toml").write_text("version = 1\n[engine]\nmax_accepted = 1\n")
+    model = Waits(make_script(verbs=VERBS))
+    async with house(tmp_path, model=model) as (ordain, http):
+        first = asyncio.create_task(said(http, turns("first")))
+        await model.asked.wait()
+        for _ in range(3):
+            refused = await http.post(CHAT, json={"model": "ordain", "messages": turns("Hi", "Hello", "and now")})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (429, "busy")
+        assert len(await ordain.runtime.conversation.sessions("default")) == 1
+        model.gate.set()
+        await first
+        answer = await said(http, turns("Hi", "Hello", "and now"))
+        page = (await http.get(f"/sessions/{answer['ordain']['session_id']}/messages")).json()["entries"]
+        assert [(entry["seq"], entry["event"]) for entry in page] == [(1, "summary"), (2, "message"), (3, "reply")]
+        services = ordain.runtime.services
+        retold = await retell(services.sessions, "default", answer["ordain"]["session_id"], services.catalogs.pinned)
+        assert (retold.verdict, retold.entries, retold.decisions) == ("equal", 3, 1)
+
+
+def file_part(name: str, content: bytes) -> dict[str, Any]:
+    return {"type": "file", "file": {"filename": name, "file_data": b64encode(content).decode()}}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "code"),
+    [(b"PK\x03\x04" + b"\0" * 60, 415, "attachment_unread"), (b"a word \n" * 1_100_000, 413, "attachment_too_large")],
+)
+async def test_a_file_that_is_refused_is_named_by_its_part(tmp_path: Path, content: bytes, status: int, code: str) -> None:
+    """Also one that is larger than any message may bring, though the body may be larger still; nothing is said in any session."""
+    async with house(tmp_path) as (ordain, http):
+        parts = [{"type": "text", "text": "Read these."}, file_part("good.md", b"# Lease"), file_part("bad.bin", content)]
+        body = {"model": "ordain", "messages": [*turns("Hi", "Hello"), {"role": "user", "content": parts}]}
+        answer = await http.post(CHAT, json=body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+        assert answer.json()["error"]["param"] == "messages.2.content.2"
+        items = [{"role": "user", "content": [{"type": "input_file", **part["file"]} if "file" in part else part for part in parts]}]
+        answer = await http.post(RESPONSES, json={"model": "ordain", "input": items})
+        assert (answer.status_code, answer.json()["error"]["param"]) == (status, "input.0.content.2")
+        assert not await ordain.runtime.conversation.sessions("default")

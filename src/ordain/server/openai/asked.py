@@ -12,7 +12,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from ordain.contracts.attachments import FILES_MAX
-from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, Attachment, ExecMode
+from ordain.contracts.conversation import MESSAGE_CHARS, SESSION_ID, ExecMode
 from ordain.contracts.openai import (
     ChatCompletionRequest,
     ChatTurn,
@@ -24,7 +24,7 @@ from ordain.contracts.openai import (
 from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError, InvalidRequest, NotFound
 from ordain.runtime.continuation import Shown, ShownTurn
-from ordain.server.openai.files import attachment_of, is_file, name_of
+from ordain.server.openai.files import SentFile, is_file, misfit, name_of, sent_file
 
 TASK = "ordain-task"
 MODES: Mapping[str, ExecMode] = {"ordain": ExecMode.BRAIN, "ordain-agent": ExecMode.AGENT, "ordain-council": ExecMode.COUNCIL}
@@ -47,7 +47,7 @@ _NAME = "session_id"
 
 
 class OpenAIAsked(Struct, frozen=True, kw_only=True):
-    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text."""
+    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said."""
 
     model: str
     mode: ExecMode | None
@@ -60,7 +60,8 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None = None
     ignored: tuple[str, ...] = ()
     instructions: str | None = None
-    files: tuple[Attachment, ...] = ()
+    files: tuple[SentFile, ...] = ()
+    said_in: str = "/messages"
 
     @property
     def text(self) -> str:
@@ -117,7 +118,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     said: list[ChatTurn] = []
     for at, item in enumerate(items):
         if item.type != "message" or item.role is None:
-            raise _misfit(f"/input/{at}/type", "unsupported_parameter", f"an item of type {item.type!r} is not read here")
+            raise misfit(f"/input/{at}/type", "unsupported_parameter", f"an item of type {item.type!r} is not read here")
         said.append(ChatTurn(role=item.role, content=item.content))
     turns = [_turn(turn, f"/input/{at}") for at, turn in enumerate(said)]
     files = _files(list(enumerate(said)), "/input")
@@ -135,6 +136,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
         profile=profile,
         shown=_shown(turns, named, "/input", files),
         files=files,
+        said_in="/input",
         user=_user(given.user, headers),
         stream=bool(given.stream),
         bare=form is not None,
@@ -175,7 +177,7 @@ def _meant(model: str) -> tuple[ExecMode | None, str]:
 def _turn(turn: ChatTurn, place: str) -> tuple[str, str, tuple[tuple[str, str], ...]]:
     """A message's role, its text, and what files of a user's message are, by name and digest."""
     if turn.role in ("tool", "function") or turn.tool_calls:
-        raise _misfit(f"{place}/role", "unsupported_parameter", "what a client's tools said is not read here: its tools are not called")
+        raise misfit(f"{place}/role", "unsupported_parameter", "what a client's tools said is not read here: its tools are not called")
     if turn.content is None or isinstance(turn.content, str):
         return turn.role, turn.content or "", ()
     files = [part for part in turn.content if turn.role == "user" and is_file(part)]
@@ -183,25 +185,25 @@ def _turn(turn: ChatTurn, place: str) -> tuple[str, str, tuple[tuple[str, str], 
     return turn.role, text, tuple((name_of(part), sha256(part.model_dump_json().encode()).hexdigest()) for part in files)
 
 
-def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[Attachment, ...]:
+def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[SentFile, ...]:
     """What comes with what the user says now; files of earlier messages came with those."""
-    found: list[list[Attachment]] = []
+    found: list[list[SentFile]] = []
     for at, turn in reversed(turns):
         if turn.role in ("system", "developer"):
             continue
         if turn.role != "user":
             break
         content = turn.content if isinstance(turn.content, list) else []
-        found.append([attachment_of(part, f"{place}/{at}/content/{number}") for number, part in enumerate(content) if is_file(part)])
+        found.append([sent_file(part, f"{place}/{at}/content/{number}") for number, part in enumerate(content) if is_file(part)])
     files = tuple(one for some in reversed(found) for one in some)
     if len(files) > FILES_MAX:
-        raise _misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files")
+        raise misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files")
     return files
 
 
-def _refuse_files(model: str, files: Sequence[Attachment]) -> None:
+def _refuse_files(model: str, files: Sequence[SentFile]) -> None:
     if files and model == TASK:
-        raise _misfit("/model", "unsupported_parameter", f"{TASK} takes no files")
+        raise misfit("/model", "unsupported_parameter", f"{TASK} takes no files")
 
 
 def _part(part: ContentPart, place: str) -> str:
@@ -209,12 +211,12 @@ def _part(part: ContentPart, place: str) -> str:
         return part.refusal or ""
     if part.type not in TEXT_PARTS or part.text is None:
         what = "pictures" if "image" in part.type else "sound" if "audio" in part.type else "files" if "file" in part.type else part.type
-        raise _misfit(place, "unsupported_parameter", f"{what} cannot be read here: send text")
+        raise misfit(place, "unsupported_parameter", f"{what} cannot be read here: send text")
     return part.text
 
 
 def _shown(
-    turns: Sequence[tuple[str, str, tuple[tuple[str, str], ...]]], session: str, place: str, files: Sequence[Attachment] = ()
+    turns: Sequence[tuple[str, str, tuple[tuple[str, str], ...]]], session: str, place: str, files: Sequence[SentFile] = ()
 ) -> Shown:
     """The conversation: instructions apart, and what the user says now apart from what was said before."""
     instructions = "\n\n".join(text for role, text, _ in turns if role in ("system", "developer") and text.strip())
@@ -229,9 +231,9 @@ def _shown(
     now = said[first:]
     text = "\n\n".join(turn.text for turn in now)
     if not text.strip() and not files:
-        raise _misfit(place, "conversation_unfit", "the last message is what the user says now, and it says something")
+        raise misfit(place, "conversation_unfit", "the last message is what the user says now, and it says something")
     if len(text) > MESSAGE_CHARS:
-        raise _misfit(place, "conversation_unfit", f"what the user says now has at most {MESSAGE_CHARS} characters")
+        raise misfit(place, "conversation_unfit", f"what the user says now has at most {MESSAGE_CHARS} characters")
     return Shown(before=tuple(said[:first]), now=tuple(now), instructions=instructions, session=session)
 
 
@@ -244,7 +246,7 @@ def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> st
     if given is None:
         return ""
     if not isinstance(given, str):
-        raise _misfit("/metadata/session_id", "conversation_unfit", "the name of a session is a text")
+        raise misfit("/metadata/session_id", "conversation_unfit", "the name of a session is a text")
     return _session(given, "metadata.session_id")
 
 
@@ -269,7 +271,7 @@ def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
         return None
     found = (form.json_schema or {}).get("schema", {})
     if not isinstance(found, dict):
-        raise _misfit("/response_format/json_schema/schema", "invalid_schema", "a schema is an object")
+        raise misfit("/response_format/json_schema/schema", "invalid_schema", "a schema is an object")
     _check_schema(found, "/response_format/json_schema/schema")
     return found
 
@@ -280,7 +282,7 @@ def _check_schema(schema: dict[str, Any], place: str) -> None:
         if schema:
             Schema(schema)
     except ConfigurationError as error:
-        raise _misfit(place, "invalid_schema", error.message) from None
+        raise misfit(place, "invalid_schema", error.message) from None
 
 
 def _ignored(given: BaseModel) -> tuple[str, ...]:
@@ -289,8 +291,4 @@ def _ignored(given: BaseModel) -> tuple[str, ...]:
 
 
 def _not_here(field: str, why: str = "") -> InvalidRequest:
-    return _misfit(f"/{field}", "unsupported_parameter", f"{field} is not served here" + (f": {why}" if why else ""))
-
-
-def _misfit(place: str, code: str, message: str) -> InvalidRequest:
-    return InvalidRequest(message, code=code, details={"errors": [{"place": place, "code": code, "message": message}]})
+    return misfit(f"/{field}", "unsupported_parameter", f"{field} is not served here" + (f": {why}" if why else ""))

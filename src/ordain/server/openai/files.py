@@ -6,13 +6,28 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ordain.contracts.conversation import Attachment
+from msgspec import Struct
+
+from ordain.contracts.attachments import FILE_BYTES
+from ordain.contracts.conversation import DATA_CHARS, Attachment
 from ordain.contracts.openai import ContentPart
 from ordain.errors import InvalidRequest
 
 FILE_PARTS = frozenset({"file", "input_file"})
 IMAGE_PARTS = frozenset({"image_url", "input_image"})
 _DATA = re.compile(r"data:(?P<type>[A-Za-z0-9.+/-]{0,100})(;[A-Za-z0-9=.+-]{1,60})*;base64,", re.ASCII)
+
+
+class SentFile(Struct, frozen=True):
+    """A file of a request, and where in it it stands."""
+
+    attachment: Attachment
+    place: str
+
+
+def misfit(place: str, code: str, message: str, *, status: int | None = None) -> InvalidRequest:
+    """What does not fit, by where it stands."""
+    return InvalidRequest(message, code=code, status=status, details={"errors": [{"place": place, "code": code, "message": message}]})
 
 
 def is_file(part: ContentPart) -> bool:
@@ -26,11 +41,12 @@ def name_of(part: ContentPart) -> str:
     return (name if isinstance(name, str) and name else part.type)[:300]
 
 
-def attachment_of(part: ContentPart, place: str) -> Attachment:
+def sent_file(part: ContentPart, place: str) -> SentFile:
     """The part as an attachment.
 
     Raises:
-        InvalidRequest: it has no bytes of its own, but an id or an address (``unsupported_parameter``): nothing is fetched.
+        InvalidRequest: it has no bytes of its own, but an id or an address (``unsupported_parameter``): nothing is fetched. Or it is larger than any message
+            may bring (``attachment_too_large``).
     """
     said = _file(part) if part.type in FILE_PARTS else _picture(part)
     data = said.get("data")
@@ -38,16 +54,11 @@ def attachment_of(part: ContentPart, place: str) -> Attachment:
     if not isinstance(data, str) or not data or (found is None and data.startswith("data:")):
         what = "a picture" if part.type in IMAGE_PARTS else "a file"
         message = f"{what} is sent with its bytes (a data: URL with base64); ids and addresses are not fetched"
-        raise InvalidRequest(
-            message,
-            code="unsupported_parameter",
-            details={"errors": [{"place": place, "code": "unsupported_parameter", "message": message}]},
-        )
-    return Attachment(
-        name=name_of(part),
-        media_type=(found["type"] or None) if found else None,
-        data=data[found.end() :] if found else data,
-    )
+        raise misfit(place, "unsupported_parameter", message)
+    encoded = data[found.end() :] if found else data
+    if len(encoded) > DATA_CHARS:
+        raise misfit(place, "attachment_too_large", f"{name_of(part)} is larger than {FILE_BYTES} bytes", status=413)
+    return SentFile(Attachment(name=name_of(part), media_type=(found["type"] or None) if found else None, data=encoded), place)
 
 
 def _file(part: ContentPart) -> Mapping[str, Any]:

@@ -41,7 +41,7 @@ from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
 from ordain.server.refusals import CONVERSATION, refusing
 from ordain.server.resource import Resource, resource
-from ordain.server.translation import shaped
+from ordain.server.translation import placed_in_client, shaped
 from ordain.server.workspaces import Workspace
 
 _SESSION = re.compile(SESSION_ID)
@@ -120,7 +120,11 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=asked.user)
     if asked.profile:
         await _bind(face, request, workspace, asked, place)
-    sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, sent=place.sent)
+    try:
+        sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, place=place)
+    except InvalidRequest as error:
+        error.details = placed_in_client(error.details, asked.said_in, [file.place for file in asked.files])
+        raise
     note = OrdainNote(session_id=sent.session, continuation=place.reason, ignored=[*asked.ignored, *_unread(asked, place)])
     frames.begin(f"{sent.seq}-{sent.message_id[-12:]}", response_id(sent), face.runtime.services.clock.now() // 1_000_000)
     if asked.stream:
@@ -134,7 +138,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
 
 def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
     """Files of what was imported: nobody reads them, so that whoever needs one sends it again."""
-    return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imported else ()
+    return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imports else ()
 
 
 async def _bind(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> None:
@@ -174,7 +178,7 @@ def _message(asked: OpenAIAsked, place: Placement) -> Message:
             "session_id": place.session,
             "user_id": asked.user,
             "channel": Channel.WEB,
-            "message": {"text": asked.text, "metadata": metadata, "attachments": list(asked.files)},
+            "message": {"text": asked.text, "metadata": metadata, "attachments": [file.attachment for file in asked.files]},
             "context": {"routing_hints": {"mode": asked.mode}},
         },
     )

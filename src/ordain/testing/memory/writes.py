@@ -11,7 +11,7 @@ from ordain.contracts.approvals import Grant
 from ordain.errors import RunLost
 from ordain.journal.transitions import HAS_MAIL
 from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
-from ordain.ports.sessions import NewEntry, ThreadChange
+from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.store import Mail
 from ordain.ports.writes import (
     AccountCharge,
@@ -73,7 +73,8 @@ def _place_taken_back(transaction: UnitAtWork, _: Of, place: PlaceTakenBack) -> 
 
 def _entry(transaction: UnitAtWork, of: Of, entry: NewEntry) -> None:
     seq = add_entry(transaction.rows, of.workspace, entry)
-    transaction.entered = transaction.entered or seq
+    if entry.kind is EntryKind.MESSAGE:
+        transaction.entered = seq
     transaction.sessions[of.workspace, entry.session] = None
 
 

@@ -249,6 +249,8 @@ def all_codes() -> list[Code]:
                 found.add(Code(str(texts[1]), int(str(texts[0])), "refusal", module))
             elif name == "_Refused" and texts:
                 found.add(Code(str(texts[0]), 400, "InvalidRequest", module))
+        if name == "misfit" and isinstance(call.args[1], ast.Constant):
+            found.add(Code(str(call.args[1].value), int(str(given.get("status", errors.InvalidRequest.status))), "InvalidRequest", module))
     return sorted(found, key=lambda one: (one.code, one.status or 0, one.kind, one.module))
 
 

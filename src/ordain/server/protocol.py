@@ -121,6 +121,24 @@ class StallWatched(asyncio.Protocol):
         super().resume_writing()
 
 
+class _AnswersOnly:
+    """A connection as the answer to one request sees it, which uvicorn closes behind the last answer, be its request still on the way.
+
+    Closed while its sender sends it is reset, and with it goes the answer. So our side ends alone, and the rest is thrown away as it comes.
+    """
+
+    __slots__ = ("_protocol",)
+
+    def __init__(self, protocol: HttpProtocol) -> None:
+        self._protocol = protocol
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._protocol.transport, name)
+
+    def close(self) -> None:
+        self._protocol.end_answers()
+
+
 class HttpProtocol(StallWatched, HttpToolsProtocol):
     """One connection."""
 
@@ -189,7 +207,10 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         """The head is there: the request is on its way."""
         self._in_head, self._head_bytes = False, 0
         self._stop_waiting()
+        before = self.cycle
         super().on_headers_complete()
+        if self.cycle is not before:  # a handshake has none
+            self.cycle.transport = cast("asyncio.Transport", _AnswersOnly(self))
         if not self.pipeline:
             self._answering = self.cycle
 
@@ -209,6 +230,15 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self._stall.watch()
         elif self.cycle.response_complete and self.cycle.more_body:
             self._wait(self.linger_s)
+
+    def end_answers(self) -> None:
+        """Nothing more is answered here; what still comes of the last request is thrown away for a while."""
+        last = self._answering
+        if last is not None and last.response_complete and last.more_body:
+            self._deaf = True
+            self.transport.write_eof()
+        else:
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         """What came cannot be parsed; or what was to be done with it failed for want of memory, which is nobody's mistake."""

@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,22 @@ async def test_a_connection_goes_on_after_a_refused_body(place: Listening) -> No
         assert problem(await line.answer()) == (404, "no_such_address")
         await line.send(b"x" * 1000 + sized(GOOD))
         assert (await line.answer()).status == 200
+
+
+@pytest.mark.parametrize("head", [b"Connection: close\r\n", b""], ids=["last", "kept"])
+async def test_who_sends_all_before_it_reads_is_told_why_it_is_refused(place: Listening, head: bytes) -> None:
+    """As Python's urllib does, which asks for the end of the connection, too: nothing is reset while a body is sent that is far too large."""
+    body = bytes(30_000_000)
+    request = post(body, head + b"Content-Length: %d\r\n" % len(body), path=b"/messages")
+    assert problem(await asyncio.to_thread(answered_after_sending, place.port, request)) == (413, "too_large")
+
+
+def answered_after_sending(port: int, request: bytes) -> Answer:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as line:
+        line.sendall(request)
+        with HTTPResponse(line) as response:
+            response.begin()
+            return Answer(response.status, dict(response.headers), response.read())
 
 
 async def test_a_body_that_is_half_sent_when_the_server_stops_is_told_so(tmp_path: Path) -> None:

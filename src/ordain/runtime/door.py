@@ -145,17 +145,11 @@ class Runtime:
         return await self._intake.open(found, taken, self.services.clock.new_run_id(), (principal, workspace), waits=waits)
 
     async def receive(
-        self,
-        message: Message,
-        principal: Principal | str,
-        workspace: str = DEFAULT_WORKSPACE,
-        *,
-        source: str = "",
-        place: Placement | None = None,
+        self, message: Message, by: Principal | str, workspace: str = DEFAULT_WORKSPACE, *, source: str = "", place: Placement | None = None
     ) -> Acknowledged:
         """Accept a message of a conversation (ING-01) that came by ``source``, and to the session ``place`` if it brings its whole conversation; raises as ``Conversation.receive``."""
         self._check_open()
-        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=principal, source=source, place=place)
+        acknowledged = await self.conversation.receive(message, workspace=workspace, principal=by, source=source, place=place)
         if acknowledged.tells:
             self.engine.hurry(acknowledged.tells)
         return acknowledged

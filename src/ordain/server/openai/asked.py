@@ -197,7 +197,7 @@ def _files(turns: Sequence[tuple[int, ChatTurn]], place: str) -> tuple[SentFile,
         found.append([sent_file(part, f"{place}/{at}/content/{number}") for number, part in enumerate(content) if is_file(part)])
     files = tuple(one for some in reversed(found) for one in some)
     if len(files) > FILES_MAX:
-        raise misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files")
+        raise misfit(place, "attachments_too_many", f"a message brings at most {FILES_MAX} files", status=413)
     return files
 
 

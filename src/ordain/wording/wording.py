@@ -11,6 +11,7 @@ from ordain.contracts.catalog import FIRST_WORDING, Catalog
 from ordain.errors import JournalCorrupt
 from ordain.wording.cues import Cues
 from ordain.wording.engines import ENGINES, NEWEST, Choosing, Reader
+from ordain.wording.one_reading import one_reading
 from ordain.wording.packaged import first_table
 from ordain.wording.table import Table
 
@@ -35,19 +36,23 @@ class Wording:
 
     def cues(self, text: str) -> Cues:
         """The features of a text's wording. Total, bounded, the same each time."""
-        return self.reader.cues(text)
+        with one_reading():
+            return self.reader.cues(text)
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the one option that a text chooses, "" where it chooses none; engines before 3 know A and B and no labels."""
-        return self.reader.chosen(text, options) if isinstance(self.reader, Choosing) else self.reader.cues(text).choice
+        with one_reading():
+            return self.reader.chosen(text, options) if isinstance(self.reader, Choosing) else self.reader.cues(text).choice
 
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
         """Whether a text has a word of one of the options, as engines from 4 on see it: what engine 3 read was not asked."""
-        return self.engine >= MENTIONING and isinstance(self.reader, Choosing) and self.reader.mentions(text, options)
+        with one_reading():
+            return self.engine >= MENTIONING and isinstance(self.reader, Choosing) and self.reader.mentions(text, options)
 
     def parts(self, text: str) -> tuple[tuple[str, str], ...]:
         """The text as its engine sees it: known phrases and unknown words, each with the name of its sign."""
-        return self.reader.parts(text)
+        with one_reading():
+            return self.reader.parts(text)
 
 
 def compiled(table: Table, engine: int = NEWEST) -> Wording:

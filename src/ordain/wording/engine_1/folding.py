@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import Final
+
+from ordain.wording.one_reading import made_once
 
 LOOKED_AT: Final = 600
 """Characters of a message that are read; what is longer is a task of its own."""
 TOKENS_MAX: Final = 160
-KEPT: Final = 64
-"""So many short texts are kept with what they were read as: engines stand on one another, and each reads the same message again."""
 
 _FOLDED: Final = {
     **dict.fromkeys(range(0x300, 0x370)),  # accents, and what zalgo is made of
@@ -43,7 +42,7 @@ _APOSTROPHE: Final = re.compile(r"(?<=\w)'(?=(?:t|s|re|m|ll|ve|d)\b)")
 
 def fold(text: str) -> str:
     """The text without what writers vary: case, accents, width, typography, unseen and repeated characters."""
-    return _kept_fold(text) if len(text) <= LOOKED_AT else _fold(text)
+    return made_once(_fold, text)
 
 
 def _fold(text: str) -> str:
@@ -57,7 +56,7 @@ def _fold(text: str) -> str:
 
 def tokens(folded: str) -> list[str]:
     """Words, single characters of scripts without spaces, emoji, breaks; a quotation is one token."""
-    return list(_kept_tokens(folded) if len(folded) <= LOOKED_AT else _tokens(folded))
+    return list(made_once(_tokens, folded))
 
 
 def _tokens(folded: str) -> tuple[str, ...]:
@@ -65,7 +64,3 @@ def _tokens(folded: str) -> tuple[str, ...]:
     text = _QUOTES.sub(" ▢ ", whole[1] if whole else folded)
     text = _APOSTROPHE.sub("", _EMOTICON.sub(" ☺ ", text))
     return tuple(_TOKEN.findall(text)[:TOKENS_MAX])
-
-
-_kept_fold: Final = lru_cache(KEPT)(_fold)
-_kept_tokens: Final = lru_cache(KEPT)(_tokens)

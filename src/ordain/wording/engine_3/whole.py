@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag
-from functools import lru_cache
 from typing import Final
 
-from ordain.wording.engine_1.folding import KEPT, LOOKED_AT, fold, tokens
+from ordain.wording.engine_1.folding import LOOKED_AT, fold, tokens
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.reading import Look
+from ordain.wording.one_reading import made_once
 
 WHOLE_TOKENS: Final = 12
 """Most words and breaks of a message that says one thing whole."""
@@ -126,14 +126,11 @@ def _said_before(before: list[str], key: tuple[str, ...]) -> bool:
 
 def is_plain(text: str) -> bool:
     """Whether nothing of it is lengthened, quoted or broken off."""
-    return _kept_plain(text) if len(text) <= LOOKED_AT else _is_plain(text)
+    return made_once(_is_plain, text)
 
 
 def _is_plain(text: str) -> bool:
     return _LENGTHENED.search(text) is None and _BROKEN_OFF.search(text) is None
-
-
-_kept_plain: Final = lru_cache(KEPT)(_is_plain)
 
 
 def says_yes(ways: frozenset[Part]) -> bool:

@@ -21,6 +21,7 @@ from ordain.owned_files import not_owned
 from ordain.ports.library import Library
 from ordain.verbs.builtin.files_verb import files_read
 from ordain.verbs.builtin.library_verbs import WRITES, library_verbs, no_library
+from ordain.verbs.builtin.mail_verbs import MAIL_SEND, mail_draft, mail_send
 from ordain.verbs.builtin.shipped import prompt_plans
 from ordain.verbs.builtin.thread_verb import close_thread
 from ordain.verbs.deferred import DeferredVerb
@@ -64,7 +65,7 @@ def builtin_registry(
     """
     makers = shipped_makers(library, options)
     functions: list[AnyFunctionVerb | DeferredVerb] = [
-        DeferredVerb(declared.spec, declared.origin, makers[declared.spec.name]) for declared in _declarations()
+        DeferredVerb(_as_set(declared.spec, options), declared.origin, makers[declared.spec.name]) for declared in _declarations()
     ]
     if files_root is not None:
         functions.append(files_read(files_root))
@@ -74,6 +75,13 @@ def builtin_registry(
         http = http or HttpAccess()
         functions.append(web_fetch(urls, private_hosts=http.private_hosts, resolver=http.resolver, own=http.own))
     return Registry([prompt_plans()], functions, code={"thread.close": close_thread}, max_depth=options.max_depth)
+
+
+def _as_set(spec: VerbSpec, options: ShippedOptions) -> VerbSpec:
+    """A declaration as settings have it: a mail is given the time that its server is."""
+    if spec.name != MAIL_SEND or options.mail is None:
+        return spec
+    return spec.model_copy(update={"timeout_ms": options.mail.timeout_ms})
 
 
 def shipped_makers(
@@ -106,16 +114,6 @@ def shipped_makers(
 
         return sim_markov_next_theme(latest_themes(library))
 
-    def draft() -> AnyFunctionVerb:
-        from ordain.verbs.builtin.mail_verbs import mail_draft  # lazy: see above
-
-        return mail_draft(library)
-
-    def send() -> AnyFunctionVerb:
-        from ordain.verbs.builtin.mail_verbs import mail_send  # lazy: see above
-
-        return mail_send(options.mail)
-
     @cache
     def of_library() -> Mapping[str, AnyFunctionVerb]:
         return {one.spec.name: one for one in library_verbs(library)}
@@ -129,8 +127,8 @@ def shipped_makers(
         "enterprise.playbook": playbook,
         "finance.snapshot": snapshot,
         "sim.markov_next_theme": next_theme,
-        "mail.draft": draft,
-        "mail.send": send,
+        "mail.draft": lambda: mail_draft(library),
+        MAIL_SEND: lambda: mail_send(options.mail),
     }
 
 

@@ -33,6 +33,8 @@ OUTPUT_BYTES_MAX = 1_048_576
 OUTPUT_DEPTH_MAX = 64
 """Deepest nesting of an output."""
 
+NO_SLOT = LeafFailed(code="no_slot", message="no thread for plain functions was free", retryable=True)
+
 END_S = 5.0
 """How long the end waits for functions that were cancelled."""
 
@@ -65,13 +67,15 @@ class LeafExecutor(VerbPort):
 
     async def run(self, call: LeafCall) -> AnyLeafResult:
         """Attempt once."""
-        verb = self._registry.function(call.spec.name)
-        if verb is None:
+        if not self._registry.is_coded(call.spec.name):
             return LeafFailed(code="not_implemented", message=f"no code for verb {call.spec.name}")
         if self._closing:
             return LeafFailed(code="closing", message="no more calls are taken", retryable=True)
         if call.timeout_s <= 0:
             return LeafFailed(code="no_time", message="the deadline had passed before the call began")
+        verb = await self._code_of(call)
+        if isinstance(verb, LeafFailed):
+            return verb
         try:
             arguments = verb.signature.arguments(call.args)
         except Unfitting as error:
@@ -97,6 +101,22 @@ class LeafExecutor(VerbPort):
             if self._closing and not self._active:
                 self._idle.set()
 
+    async def _code_of(self, call: LeafCall) -> AnyFunctionVerb | LeafFailed:
+        """What is called. Code that waits to be imported is so in a thread: that takes a while, and fails where files or memory have run out."""
+        registry, name = self._registry, call.spec.name
+        if not registry.is_deferred(name):
+            return registry.function(name)
+        try:
+            found = await self._threads.run(partial(registry.function, name), call.timeout_s)
+        except NoSlot:
+            return NO_SLOT
+        except OutOfTime:
+            return LeafFailed(code="not_loaded", message="its code was not imported in time", retryable=True)
+        if isinstance(found, Raised):
+            _log.error("the code of %s cannot be imported", name, exc_info=found.error)
+            return LeafFailed(code="not_loaded", message=f"its code cannot be imported now ({type(found.error).__name__})", retryable=True)
+        return found
+
     async def close(self) -> None:
         """Take no more calls and wait for running ones, each of which ends by its own time-out, and a while for cancelled ones. Idempotent."""
         self._closing = True
@@ -114,7 +134,7 @@ class LeafExecutor(VerbPort):
         try:
             result = await self._threads.run(partial(_called, verb, call.spec, arguments), call.timeout_s)
         except NoSlot:
-            return LeafFailed(code="no_slot", message="no thread for plain functions was free", retryable=True)
+            return NO_SLOT
         except OutOfTime:
             return LeafTimedOut()
         return _raised(result.error, call.spec) if isinstance(result, Raised) else result

@@ -96,12 +96,20 @@ class Registry:
         """Template sources by file name, as specs name them."""
         return MappingProxyType(self._templates)
 
-    def function(self, verb_id: str) -> AnyFunctionVerb | None:
-        """The code behind a leaf verb; None for a prompt plan and for an id that is not registered. What waits to be imported is, once."""
-        found = self._functions.get(verb_id)
+    def function(self, verb_id: str) -> AnyFunctionVerb:
+        """The code behind a leaf verb. What waits to be imported is, once.
+
+        Raises:
+            KeyError: there is none: it is a prompt plan, or not registered.
+        """
+        found = self._functions[verb_id]
         if isinstance(found, DeferredVerb):
             found = self._functions[verb_id] = found.loaded()
         return found
+
+    def is_deferred(self, verb_id: str) -> bool:
+        """Whether its code waits to be imported."""
+        return isinstance(self._functions.get(verb_id), DeferredVerb)
 
     def is_coded(self, verb_id: str) -> bool:
         """Whether there is code behind it; nothing is imported."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,11 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.prompts.renderer import render
 from ordain.rules.entry import ENTRY_OF
-from ordain.shipped_verbs import builtin_registry, shipped_makers
+from ordain.shipped_verbs import ShippedOptions, builtin_registry, shipped_makers
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import prompt_plans
 from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.mail_server import MailServer
 from scripts.shipped import WRITTEN, rendered
 from tests.shapes.toolbox import TOOLBOX_PLANS
 
@@ -75,15 +78,43 @@ def test_a_verb_that_needs_a_declaration_exists_only_with_it(tmp_path: Path) -> 
 
 
 def test_what_is_written_down_is_what_the_code_declares() -> None:
-    """`shipped_verbs.json`, which a start reads, is what `@verb` makes of the functions, byte by byte; the code is called when it is asked for, once."""
+    """`shipped_verbs.json`, which a start reads, is what `@verb` makes of the functions, byte by byte."""
     assert WRITTEN.read_text(encoding="utf-8") == rendered()
-    registry = builtin_registry()
-    for name, make in shipped_makers(no_library).items():
+
+
+MAIL_SERVER = MailServer(host="mail.example.org", port=465, security="tls", sender="a@example.org", timeout_ms=5000)
+
+
+@pytest.mark.parametrize("options", [ShippedOptions(), ShippedOptions(mail=MAIL_SERVER)], ids=["as shipped", "as set"])
+def test_what_a_start_reads_is_what_the_code_declares(options: ShippedOptions) -> None:
+    """Whatever settings say of a verb, its declaration says it before its code is there; the code is imported when it is asked for, once."""
+    registry = builtin_registry(options=options)
+    for name, make in shipped_makers(no_library, options).items():
+        assert registry.is_deferred(name)
         made, code = make(), registry.function(name)
-        assert code is not None
         assert (registry.is_coded(name), registry.origins[name]) == (True, made.origin)
         assert (code.spec, code.signature.input_schema) == (registry.specs[name], made.signature.input_schema)
         assert registry.function(name) is code
+
+
+async def test_code_that_cannot_be_imported_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has not begun, may be tried again, and works once there is room again."""
+
+    def no_room() -> Any:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    registry = builtin_registry()
+    verbs = LeafExecutor(registry)
+    monkeypatch.setitem(registry._functions, "math.evaluate", replace(registry._functions["math.evaluate"], load=no_room))
+    call = LeafCall(spec=registry.specs["math.evaluate"], args={"expression": "1 + 1"}, key="k", attempt=1, timeout_s=60.0)
+    failed = await verbs.run(call)
+    assert isinstance(failed, LeafFailed)
+    assert (failed.code, failed.retryable, failed.happened) == ("not_loaded", True, False)
+    monkeypatch.undo()
+    returned = await verbs.run(call)
+    assert isinstance(returned, LeafReturned)
+    assert returned.output["result"] == "2"
+    await verbs.close()
 
 
 def test_every_example_fits_its_schemas(registry: Registry) -> None:

@@ -58,11 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tell(code: str, message: str, *, as_json: bool) -> None:
     """What went wrong, on stderr: one line, or one JSON value where JSON is asked for."""
-    from ordain.contracts.visible import escaped_json  # lazy: an error needs it, the version does not
-    from ordain.rules.header import plain  # lazy: see above
-
-    said = {"error": {"code": code, "message": message}}
-    told = escaped_json(json.dumps(said)) if as_json else f"ordain: {plain(message, MESSAGE)} [{plain(code, MESSAGE)}]"
+    said = json.dumps({"error": {"code": code, "message": message}})
+    try:
+        from ordain.contracts.visible import escaped_json  # lazy: an error needs it, the version does not
+        from ordain.rules.header import plain  # lazy: see above
+    except (ImportError, OSError, MemoryError):  # what is to be told may be that no file can be opened any more
+        told = said if as_json else f"ordain: {ascii(message)[1:-1]} [{code}]"
+    else:
+        told = escaped_json(said) if as_json else f"ordain: {plain(message, MESSAGE)} [{plain(code, MESSAGE)}]"
     print(told, file=sys.stderr)
 
 

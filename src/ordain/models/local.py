@@ -40,6 +40,8 @@ ANSWER_BYTES = 4096
 END_S = 5.0
 GONE_S = 1.0
 """So long after its connection broke off a process that ends has ended."""
+_NAMES = {one.value: one.name for one in signal.Signals}
+"""Of those that have one: real-time signals have none."""
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 _PASSED_ON_FAMILIES = ("LC_", "LD_", "DYLD_", "PYTHON", "OMP_", "GGML_", "CUDA_")
 
@@ -225,7 +227,7 @@ async def _ended_by(process: asyncio.subprocess.Process) -> str:
             status = await process.wait()
     except TimeoutError:
         return ""
-    by = signal.Signals(-status).name if -status in signal.valid_signals() else f"status {status}"
+    by = f"status {status}" if status >= 0 else _NAMES.get(-status, f"signal {-status}")
     return f"llama.cpp ended while it answered ({by}); the next attempt begins it again"
 
 

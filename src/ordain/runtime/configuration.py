@@ -89,6 +89,45 @@ class Rejected(Struct, frozen=True, kw_only=True, tag_field="outcome", tag="reje
 Upsert = Applied | Rejected
 
 
+class ConfigChange(Struct, frozen=True, kw_only=True):
+    """A change that can be decided about: what a record becomes (None: it is removed), by whom and when. Its ``read`` and ``writes`` may stand in any unit."""
+
+    key: ConfigKey
+    config: bytes | None
+    expected: int | None
+    by: str
+    at: int
+
+    @property
+    def read(self) -> ConfigRead:
+        """What is read of the record."""
+        return ConfigRead(key=self.key)
+
+    def decided(self, found: ConfigFound) -> Decision[Any]:
+        """Whether the change may be made of the record as it is found."""
+        newest = found.newest
+        facts = ConfigureFacts(
+            version=0 if newest is None else newest.version,
+            stands=newest is not None and newest.config is not None,
+            expected=self.expected,
+            same=newest is not None and newest.config == self.config,
+            removes=self.config is None,
+            records=found.records,
+        )
+        return decide_configure(facts, None, None)
+
+    def writes(self, outcome: Configured) -> tuple[ConfigVersion, ...]:
+        """The next version, where it says another thing than the one before."""
+        record = ConfigRecord(key=self.key, version=outcome.version, config=self.config, by=self.by[:200], at=self.at)
+        return (ConfigVersion(record=record),) if outcome.changed else ()
+
+
+class ProfileChoice(Struct, frozen=True, kw_only=True):
+    """A caller may choose the profile; ``pin`` is what has yet to be written for it."""
+
+    pin: ConfigChange | None = None
+
+
 class ControlPlane:
     """Reads records through the one port, writes them through the other."""
 
@@ -98,33 +137,27 @@ class ControlPlane:
 
     async def change(self, asked: RecordChange, *, by: str) -> Upsert:
         """Write a record's next version, or say why not; one of two writers at once who expect a version is rejected."""
+        change, made = self._change(asked, by), list[Upsert]()
+        if isinstance(change, Rejected):
+            return change
+
+        def decide(found: ConfigFound) -> Ruling:
+            decision = change.decided(found)
+            made[:] = [_upsert(decision)]
+            if not isinstance(decision.outcome, Configured):
+                return Ruling(refused=str(decision.reason).rpartition(".")[2])
+            return Ruling(writes=change.writes(decision.outcome))
+
+        place = change.key.place
+        await self._store.submit(Arrive(workspace="" if place == EVERYWHERE else place, shared=Shared(reads=(change.read,), decide=decide)))
+        return made[-1]
+
+    def _change(self, asked: RecordChange, by: str) -> ConfigChange | Rejected:
         checked = _checked(asked)
         if isinstance(checked, Rejected):
             return checked
         key, config = checked
-        at, made = self._clock.now(), list[Upsert]()
-
-        def decide(found: ConfigFound) -> Ruling:
-            newest = found.newest
-            facts = ConfigureFacts(
-                version=0 if newest is None else newest.version,
-                stands=newest is not None and newest.config is not None,
-                expected=asked.expected,
-                same=newest is not None and newest.config == config,
-                removes=config is None,
-                records=found.records,
-            )
-            decision = decide_configure(facts, None, None)
-            outcome = decision.outcome
-            made[:] = [_upsert(decision)]
-            if not isinstance(outcome, Configured):
-                return Ruling(refused=str(decision.reason).rpartition(".")[2])
-            record = ConfigRecord(key=key, version=outcome.version, config=config, by=by[:200], at=at)
-            return Ruling(writes=(ConfigVersion(record=record),) if outcome.changed else ())
-
-        shared = Shared(reads=(ConfigRead(key=key),), decide=decide)
-        await self._store.submit(Arrive(workspace="" if key.place == EVERYWHERE else key.place, shared=shared))
-        return made[-1]
+        return ConfigChange(key=key, config=config, expected=asked.expected, by=by, at=self._clock.now())
 
     async def record(self, key: ConfigKey) -> ConfigRecord | None:
         """A record as it stands; None where it was never written or was removed."""
@@ -154,8 +187,10 @@ class ControlPlane:
         }
         return sorted(name for name in found if _is_selectable(name, policy))
 
-    async def choose(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> bool:
-        """Bind a session to the profile that its caller names, where rule ``profile_choice`` lets them; when this returns the pin is durable. False: policy offers no profile of this name.
+    async def chosen(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> ProfileChoice | None:
+        """Whether the caller of a session may bind it to the profile that they name, by rule ``profile_choice``. None: policy offers no profile of this name.
+
+        Nothing is written: the pin comes in with what is said (``Conversation.receive``).
 
         Raises:
             Conflict: the session is pinned to another one, or has begun without it (``profile_unfit``).
@@ -174,18 +209,19 @@ class ControlPlane:
         decision = PROFILE_CHOICE.apply(facts, None, policy)
         match decision.outcome.binding:
             case Binding.STANDS:
-                pass
+                return ProfileChoice()
             case Binding.PINS:
-                version = 0 if newest is None else newest.version
-                change = RecordChange(place=workspace, resource=key.resource, id=key.id, config={"profile": named}, expected=version)
-                if isinstance(made := await self.change(change, by=by), Rejected):
-                    raise Conflict(f"the session cannot be pinned: {made.message}", code="profile_unfit")
+                version = 0 if newest is None or newest.config is None else newest.version
+                asked = RecordChange(place=workspace, resource=key.resource, id=key.id, config={"profile": named}, expected=version)
+                change = self._change(asked, by)
+                if isinstance(change, Rejected):
+                    raise Conflict(f"the session cannot be pinned: {change.message}", code="profile_unfit")
+                return ProfileChoice(pin=change)
             case Binding.REFUSED if decision.reason is ProfileChoiceReason.NOT_OFFERED:
-                return False
+                return None
             case Binding.REFUSED:
                 why = ProfileChoiceReason(decision.reason).meaning
                 raise Conflict(f"profile {_shown(named)} cannot be chosen here. {why}", code="profile_unfit")
-        return True
 
 
 def _is_selectable(name: str, policy: Policy) -> bool:

@@ -22,6 +22,7 @@ from ordain.ports.search import SentSearch
 from ordain.ports.sessions import OUR_IDS, EntryKind, NewEntry
 from ordain.rules.continuation import CONTINUATION, ContinuationFacts, Continues
 from ordain.rules.plain_reply import QUOTE
+from ordain.runtime.configuration import ConfigChange
 from ordain.runtime.entries import spoken
 from ordain.runtime.services import Services
 from ordain.runtime.streams import event_of
@@ -55,7 +56,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 class Placement(Struct, frozen=True, kw_only=True):
     """The session of a request, whether anything was said there before, the digest that its message is to be found by, and why (a code of rule ``continuation``).
 
-    ``imports`` is what the session begins with: it comes in with the message, or not at all.
+    ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for: both come in with the message, or not at all.
     """
 
     session: str
@@ -63,6 +64,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     sent: str
     reason: str
     imports: NewEntry | None = None
+    pin: ConfigChange | None = None
 
 
 class Continuations:

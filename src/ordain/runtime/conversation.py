@@ -17,10 +17,11 @@ from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, Se
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread, sent_id
-from ordain.ports.shared import Ruling, SessionOpening, SessionRead, SessionState, Shared
+from ordain.ports.shared import ConfigFound, Ruling, SessionOpening, SessionRead, SessionState, Shared
 from ordain.ports.store import Arrive, MessageKey, Outcome, StoredRun
-from ordain.ports.writes import AttachmentKept, KeptCatalogs
+from ordain.ports.writes import KeptCatalogs, Write
 from ordain.rules.attach import Attached
+from ordain.rules.configure import Configured, ConfigureReason
 from ordain.runtime.attachments import Attachments, TakenFiles
 from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.continuation import Placement
@@ -35,7 +36,8 @@ BUSY = {
     "session_busy": "session {} has as many turns going as it may: answer or stop one, or wait until one has ended",
     "busy": "too many turns are accepted already, of all sessions; session {} is not to blame",
 }
-BEGUN = "begun"
+BEGUN, UNPINNED = "begun", "unpinned"
+"""What a session was to begin with comes too late; and it cannot be pinned for want of room."""
 THREADS_LISTED = 200
 
 
@@ -69,7 +71,7 @@ class Conversation:
         Raises:
             Conflict: the message id was used before with another content (``message_id_reused``).
             Refused: the session has as many turns going as it may (``session_busy``), or the engine has (``busy``);
-                or somebody else has begun the session just now, for which there was something to begin with (``busy``).
+                or somebody else has begun or pinned the session just now, which was to begin with something or to be pinned (``busy``).
             InvalidRequest: the message id is one of ours; or as ``Attachments.taken``.
             StorageUnavailable: nothing can be written.
         """
@@ -84,7 +86,6 @@ class Conversation:
     ) -> Acknowledged:
         services, (workspace, principal) = self._services, whose
         message_id = sent_id(place.sent, services.clock.new_run_id()) if place else message.message_id or services.clock.new_run_id()
-        imports = place.imports if place else None
         if message.session_id.startswith(ERASED_SESSION):
             raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
         if message_id.startswith(OUR_IDS) and not place:
@@ -98,21 +99,22 @@ class Conversation:
         pinned = PinnedCatalogs(services.catalogs)
         entry = self._entry(message, body, given)
 
-        def decide(state: SessionState) -> Ruling:
-            if imports:
-                if state.seq > 1:
-                    return Ruling(refused=BEGUN)
-                state = msgspec.structs.replace(state, seq=state.seq + 1)
+        def decide(state: SessionState, *found: ConfigFound) -> Ruling:
+            first = None if place is None else _first(place, state, found)
+            if first is not None and first.refused:
+                return Ruling(refused=first.refused)
+            state, before = (state, ()) if first is None else (first.state, first.writes)
             consequences = Consequences(services, state, given, pinned)
             follows = consequences.of(*consequences.decide())
             if pinned.missing:
                 return Ruling(refused=NOT_READ)
             made[:] = [follows]
             entered = msgspec.structs.replace(entry, placed=follows.placed)
-            return self._decided((*filter(None, (imports,)), entered, *files.writes), follows, given)
+            return self._decided((*before, entered, *files.writes), follows, given)
 
         key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
-        unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=(self._read(message, entry, given),), decide=decide))
+        reads = (self._read(message, entry, given), *(() if place is None or place.pin is None else (place.pin.read,)))
+        unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=reads, decide=decide))
         outcome = await services.store.submit(unit)
         while outcome.refused == NOT_READ and await pinned.fetch():
             outcome = await services.store.submit(unit)
@@ -148,7 +150,7 @@ class Conversation:
             opening=SessionOpening(user=message.user_id, key=self._services.clock.new_key(), at=entry.at),
         )
 
-    def _decided(self, entered: tuple[NewEntry | AttachmentKept, ...], follows: Consequence, given: Received) -> Ruling:
+    def _decided(self, entered: tuple[Write, ...], follows: Consequence, given: Received) -> Ruling:
         """Message, decision and consequence: all of it, or where it is refused not even the session is made."""
         catalog = given.catalog
         kept = KeptCatalogs(stored=catalog.stored if self._stored_catalog != catalog.digest else ())
@@ -164,7 +166,9 @@ class Conversation:
             retry = self._services.catalogs.current.policy.engine.retry_after_s
             raise Refused(BUSY[outcome.refused].format(session), code=outcome.refused, status=429, retry_after_s=retry)
         if outcome.refused == BEGUN:
-            raise Refused(f"session {session} was begun by somebody else just now", code="busy", status=429, retry_after_s=1)
+            raise Refused(f"session {session} was begun or pinned by somebody else just now", code="busy", status=429, retry_after_s=1)
+        if outcome.refused == UNPINNED:
+            raise Conflict(f"the session cannot be pinned: {ConfigureReason.FULL.meaning}", code="profile_unfit")
         if outcome.refused == "message_id_reused":
             raise Conflict(f"message id {given.ids.message_id} came before with another content", code="message_id_reused")
         if outcome.refused == "attachment_gone":
@@ -254,6 +258,31 @@ class Conversation:
     def events(self, workspace: str, session: str, after: int = 0) -> AsyncGenerator[SessionEvent, None]:
         """Every event of a session after entry ``after``, until it is erased or the engine stops; one that does not exist yet begins with its first message."""
         return self._services.streams.events(workspace, session, after)
+
+
+class _First(Struct, frozen=True, kw_only=True):
+    """What comes in before a message: the session as it is then, and the writes; or why there can be none."""
+
+    state: SessionState
+    writes: tuple[Write, ...] = ()
+    refused: str = ""
+
+
+def _first(place: Placement, state: SessionState, found: Sequence[ConfigFound]) -> _First:
+    """The history that the session begins with, and the profile that it is bound to."""
+    writes: list[Write] = []
+    if place.imports is not None:
+        if state.seq > 1:
+            return _First(state=state, refused=BEGUN)
+        writes.append(place.imports)
+        state = msgspec.structs.replace(state, seq=state.seq + 1)
+    if place.pin is not None:
+        pinning = place.pin.decided(*found)
+        if not isinstance(pinning.outcome, Configured):
+            return _First(state=state, refused=UNPINNED if pinning.reason is ConfigureReason.FULL else BEGUN)
+        writes += place.pin.writes(pinning.outcome)
+        state = msgspec.structs.replace(state, profiled=True)
+    return _First(state=state, writes=tuple(writes))
 
 
 def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> MessageAnswer:

@@ -41,10 +41,15 @@ def remedy_lines(header: str) -> tuple[str, ...]:
 
 
 def remedies_by_code(header: str) -> Mapping[str, str]:
-    """What to do about each error that a model failed with, whatever else its code is used for; about an open circuit what is done about what opened it."""
-    failed = dict.fromkeys(found["code"] for found in _FAILED_MODEL.finditer(header))
-    before = [one for one in failed if one != ModelErrorCode.CIRCUIT_OPEN]
-    told = {code: remedy_of(before[-1] if code == ModelErrorCode.CIRCUIT_OPEN and before else code) for code in failed}
+    """What to do about each error that a model failed with, whatever else its code is used for.
+
+    About an open circuit what is done about what opened it: what the model that was left alone last failed with before.
+    """
+    why = {found["code"]: found["code"] for found in _FAILED_MODEL.finditer(header)}
+    left_alone = [found["profile"] for found in _FAILED_MODEL.finditer(header) if found["code"] == ModelErrorCode.CIRCUIT_OPEN]
+    if left_alone:
+        why[ModelErrorCode.CIRCUIT_OPEN] = _failed(header)[left_alone[-1]]
+    told = {code: remedy_of(cause) for code, cause in why.items()}
     return {code: remedy for code, remedy in told.items() if remedy is not None}
 
 

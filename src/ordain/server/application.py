@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ordain.server.arrival import HeadAsGet, InTime
-from ordain.server.face import Face, Json
+from ordain.server.face import Face
 from ordain.server.guard import Guard
 from ordain.server.loopback import HostGuard
 from ordain.server.openai import OpenAIErrors
 from ordain.server.problems import install
 from ordain.server.resource import Resource, ResourceRoute
 from ordain.server.segments import SegmentsAsSent
-from ordain.server.sent_json import as_recorded
+from ordain.server.sent_json import as_recorded, spelled
 
 RESOURCES: Mapping[str, Sequence[str]] = {
     "messages:messages_router": ("messages",),
@@ -64,12 +65,17 @@ class Application(Starlette):
         """The OpenAPI document, made once."""
         return self._document
 
+    @cached_property
+    def published(self) -> bytes:
+        """The same as it is sent. It takes seconds to make, so a server makes it in a thread."""
+        return spelled(as_recorded(self._document))
+
 
 def build_app(face: Face) -> Application:
     """The HTTP face over a runtime that somebody else starts and stops."""
 
     async def document(_: Request) -> Response:
-        return Json(as_recorded(app.openapi()))
+        return Response(await asyncio.to_thread(lambda: app.published), media_type="application/json")
 
     made = [ResourceRoute(face, firsts, f"ordain.server.{maker}") for maker, firsts in RESOURCES.items()]
     app = Application(routes=[Route("/openapi.json", document), *made])

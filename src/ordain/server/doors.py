@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ordain.contracts.access import TokenScope as Scope
-from ordain.server.openai.wire import UNSERVED
 
 READ, WRITE, ANY = frozenset({"GET", "HEAD", "OPTIONS"}), frozenset({"POST", "PUT", "PATCH", "DELETE"}), frozenset[str]()
 
@@ -43,7 +42,7 @@ DOORS: Mapping[str, Sequence[_Row]] = {
         (ANY, "/chat/completions", _CHAT),
         (ANY, "/responses", _CHAT),
         (READ, f"/models(/{_ID})?", _CHAT),
-        (ANY, f"/({'|'.join(UNSERVED)})(/.*)?", _CHAT),
+        (ANY, "(/(?!cortex(/|$)).*)?", _CHAT),  # nothing else is there, and whoever may chat is told what is
     ],
     "ws": [(ANY, "", _CHAT)],
     "sessions": [(WRITE, f"/{_ID}/erase", _OPERATE), (READ, ".*", _CHAT)],

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from ordain.errors import Transient
@@ -23,7 +24,7 @@ CLOSE_S = 1.0
 class HangingThread(Executor):
     """One thread for calls that may hang: closing waits ``CLOSE_S`` for them and no longer, and none keeps the process from ending.
 
-    What is left then goes on unheard; whoever still waits for it is answered by nobody.
+    What hangs then goes on unheard, and nothing behind it begins; whoever still waits for it is answered by nobody.
     """
 
     def __init__(self, name: str) -> None:
@@ -47,23 +48,32 @@ class HangingThread(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let what runs end, as long as that is waited for. Idempotent."""
+        """Let what was submitted end, as long as that is waited for. Idempotent."""
         with self._lock:
             thread = None if self._closed else self._thread
             self._closed = True
+        if cancel_futures:
+            self._cancel()
         self._jobs.put(None)
         if thread is not None and wait:
             thread.join(CLOSE_S)
+        self._cancel()
+        self._jobs.put(None)
+
+    def _cancel(self) -> None:
+        with suppress(Empty):
+            while True:
+                if (job := self._jobs.get_nowait()) is not None:
+                    job[0].cancel()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             future, function = job
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(function())
-            except BaseException as error:  # foreign code: whoever asked is told, as by any executor
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function())
+                except BaseException as error:  # foreign code: whoever asked is told, as by any executor
+                    future.set_exception(error)
             del job, future, function  # an idle thread keeps nobody's values alive
 
 

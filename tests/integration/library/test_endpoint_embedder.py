@@ -22,6 +22,7 @@ from ordain.errors import ConfigurationError, Transient
 from ordain.models import endpoint_embedding
 from ordain.models.endpoint_embedding import EndpointEmbedder
 from ordain.ports.library import NOTES, LibrarySearch
+from ordain.store import embedding_time
 from tests.loopback import QuietHandler, QuietServer
 
 DIMENSION = 64
@@ -187,6 +188,37 @@ async def test_one_that_hangs_holds_up_no_end(tmp_path: Path, endpoint: Endpoint
         await asyncio.gather(adding, return_exceptions=True)
     finally:
         held.set()
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+def test_nothing_begins_behind_one_that_hangs(monkeypatch: pytest.MonkeyPatch, cancels: bool) -> None:
+    """What waited behind it when its thread was closed is cancelled, and is never called, not even when it goes on after all."""
+    monkeypatch.setattr(embedding_time, "CLOSE_S", 0.05)
+    thread, begun, held, called = embedding_time.HangingThread("hangs"), threading.Event(), threading.Event(), list[str]()
+
+    def hang() -> bool:
+        begun.set()
+        return held.wait()
+
+    hangs, behind = thread.submit(hang), thread.submit(called.append, "behind")
+    assert begun.wait(30)
+    thread.shutdown(cancel_futures=cancels)
+    assert behind.cancelled()
+    held.set()
+    assert hangs.result(30)
+    for one in [one for one in threading.enumerate() if one.name == "hangs"]:
+        one.join(30)
+        assert not one.is_alive()
+    assert called == []
+
+
+def test_what_waits_is_done_before_a_thread_is_closed() -> None:
+    """Where nothing hangs, as any executor does."""
+    thread, called = embedding_time.HangingThread("works"), list[int]()
+    waiting = [thread.submit(called.append, number) for number in range(50)]
+    thread.shutdown()
+    assert all(one.done() and not one.cancelled() for one in waiting)
+    assert called == list(range(50))
 
 
 def test_a_process_ends_beside_one_that_hangs() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from msgspec import structs
 
 from ordain import Ordain
 from ordain.app import Extras
@@ -270,7 +271,8 @@ async def test_refusals_of_the_guards_have_their_shape_too(tmp_path: Path) -> No
         ("/v1/audio/speech", "sound"),
         ("/v1/files/file-1/content", "goes with a message"),
         ("/v1/chat/completion", "did you mean /v1/chat/completions"),
-        ("/v1/none", "; there are /v1/models, "),
+        ("/v1/none", "not served here; there are /v1/models, "),
+        ("/v1/assistants", "not served here; there are /v1/models, "),
         ("/v1", "; there are /v1/models, "),
     ],
 )
@@ -291,8 +293,9 @@ async def test_whoever_may_chat_is_told_what_is_not_served(tmp_path: Path) -> No
         tokens = Tokens(services.tokens, services.store, services.clock)
         for scope, code in ((TokenScope.CHAT, "no_such_address"), (TokenScope.METRICS, "forbidden")):
             made = await tokens.create(NewToken(name=str(scope), scopes=(scope,), workspaces=("default",)), by="me")
-            answer = await http.post("/v1/embeddings", json={"input": "x"}, headers={"Authorization": f"Bearer {made.secret}"})
-            assert answer.json()["error"]["code"] == code
+            for path in ("/v1/embeddings", "/v1/chat/completion", "/v1/threads/t/runs", "/v1"):
+                answer = await http.post(path, json={"input": "x"}, headers={"Authorization": f"Bearer {made.secret}"})
+                assert answer.json()["error"]["code"] == code, path
 
 
 async def test_a_placeholder_key_is_nobodys_and_a_wrong_token_is_refused(tmp_path: Path) -> None:
@@ -592,3 +595,30 @@ async def test_a_file_that_is_refused_is_named_by_its_part(tmp_path: Path, conte
         answer = await http.post(RESPONSES, json={"model": "ordain", "input": items})
         assert (answer.status_code, answer.json()["error"]["param"]) == (status, "input.0.content.2")
         assert not await ordain.runtime.conversation.sessions("default")
+
+
+async def test_a_request_that_is_refused_pins_nothing(tmp_path: Path) -> None:
+    """Its session is bound to no profile that it asked for; one that is taken is, with its message."""
+    async with house(tmp_path, selectable=["*"]) as (ordain, http):
+        await profiled(ordain, writer={})
+        parts = [{"type": "text", "text": "Read this."}, file_part("bad.bin", b"PK\x03\x04" + b"\0" * 60)]
+        body = {"model": "ordain:writer", "messages": [*turns("Hi", "Hello"), {"role": "user", "content": parts}]}
+        for headers in ({}, {"ordain-session": "mine"}):
+            assert (await http.post(CHAT, json=body, headers=headers)).status_code == 415
+        assert not await ordain.runtime.control.records("default", "policy")
+        plain = await said(http, turns("hello"), {"ordain-session": "mine"})
+        assert "profile: writer" not in plain["ordain"]["header"]
+        taken = await said(http, turns("hello"), {"ordain-session": "other"}, model="ordain:writer")
+        assert "profile: writer@1" in taken["ordain"]["header"]
+        assert [one.key.id for one in await ordain.runtime.control.records("default", "policy")] == ["profile-pin:session:other"]
+
+
+async def test_a_pin_that_was_taken_back_may_be_chosen_again(tmp_path: Path) -> None:
+    """As long as nothing was said: the record is there, and says nothing."""
+    async with house(tmp_path, selectable=["*"]) as (ordain, http):
+        await profiled(ordain, writer={})
+        pin = RecordChange(place="default", resource="policy", id="profile-pin:session:mine", config={"profile": "writer"})
+        for change in (pin, structs.replace(pin, config=None)):
+            assert isinstance(await ordain.runtime.control.change(change, by="local:ada"), Applied)
+        taken = await said(http, turns("hello"), {"ordain-session": "mine"}, model="ordain:writer")
+        assert "profile: writer@1" in taken["ordain"]["header"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import sys
 
 import pytest
 
+from ordain.cli import commands
 from ordain.cli.chat_lines import LineChat
 from ordain.cli.entry import main
 from ordain.cli.logs import SealedFormatter
@@ -40,6 +43,26 @@ def test_a_wrong_argument_is_named_visibly(capsys: pytest.CaptureFixture[str], a
     told = capsys.readouterr().err
     assert told.endswith("[usage]\n")
     assert not hidden(told.replace("\n", " "))
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_an_error_is_told_where_nothing_can_be_imported(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    """As where no file can be opened any more: one line in ASCII, or JSON."""
+    monkeypatch.setitem(sys.modules, "ordain.contracts.visible", None)
+    monkeypatch.setattr(commands, "app", _no_files)
+    assert main(["verbs", "list", *more]) == 3
+    told = capsys.readouterr().err
+    assert told.isascii()
+    if more:
+        assert json.loads(told)["error"] == {"code": "io", "message": "/n: Too many open files"}
+    else:
+        assert told == "ordain: /n: Too many open files [io]\n"
+
+
+def _no_files(*_: object, **__: object) -> int:
+    raise OSError(errno.EMFILE, "Too many open files", "/n")
 
 
 def test_a_log_line_commands_nothing() -> None:

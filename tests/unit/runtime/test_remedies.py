@@ -41,6 +41,10 @@ def test_an_error_is_told_by_what_its_model_failed_with() -> None:
     assert told["connection"] == told["circuit_open"] == REMEDIES[ModelErrorCode.CONNECTION]
     alone = remedies_by_code(failed("circuit_open", **UNDONE))
     assert alone == {"circuit_open": REMEDIES[ModelErrorCode.CIRCUIT_OPEN]}
+    lines = [("connection", "a"), ("authentication", "b"), ("connection", "a"), ("circuit_open", "a"), ("quota_exceeded", "b")]
+    told = header(lines=tuple(HeaderLine(mark="fail", what=f"model {who}", reason=code) for code, who in lines), **UNDONE)
+    assert remedies_by_code(told)["circuit_open"] == REMEDIES[ModelErrorCode.CONNECTION]
+    assert f"a: {REMEDIES[ModelErrorCode.CONNECTION]}" in remedies(told)
     timed_out = HeaderLine(mark="fail", what="web.read", reason="timed_out")
     assert remedies_by_code(header(lines=(timed_out,), **UNDONE)) == {}
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -119,7 +120,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     continuation = face.runtime.continuation
     place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=asked.user)
     if asked.profile:
-        await _bind(face, request, workspace, asked, place)
+        place = await _pinned(face, request, workspace, asked, place)
     try:
         sent = await face.runtime.receive(_message(asked, place), face.asks(request), WorkspaceId(workspace), source=SOURCE, place=place)
     except InvalidRequest as error:
@@ -141,11 +142,13 @@ def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
     return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imports else ()
 
 
-async def _bind(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> None:
-    """The session is served by the profile that is asked for."""
+async def _pinned(face: Face, request: Request, workspace: str, asked: OpenAIAsked, place: Placement) -> Placement:
+    """The session is to be served by the profile that is asked for."""
     policy, by = face.runtime.services.catalogs.current.policy, face.by(request)
-    if not await face.runtime.control.choose(asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=by):
+    choice = await face.runtime.control.chosen(asked.profile, workspace, place.session, begun=place.begun, policy=policy, by=by)
+    if choice is None:
         raise unknown_model(asked.model)
+    return msgspec.structs.replace(place, pin=choice.pin)
 
 
 async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.nearest import nearest
 from ordain.contracts.openai import OpenAIRefusal, RefusalBody
 from ordain.server.problems import CODES, MEDIA_TYPE
 
@@ -23,7 +23,7 @@ UNSERVED: Mapping[str, str] = {
     "files": "a file goes with a message, as a part of it",
     "moderations": "what may be done is policy's, not a model's",
 }
-"""OpenAI's addresses that are not served, and what there is instead; whoever may chat is told so."""
+"""OpenAI's addresses that are not served, and what there is instead."""
 TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 """What a status is called there; others below 500 are ``invalid_request_error``, from there on ``server_error``."""
 
@@ -39,8 +39,10 @@ def _within(path: str, address: str) -> bool:
 
 def unserved(path: str) -> str:
     """What there is instead of an address that is not: where it is none that is known, the nearest one and all of them."""
-    instead = UNSERVED.get(path.removeprefix(f"{BELOW}/").partition("/")[0], "")
-    told = f": {instead}" if instead else did_you_mean(path, SERVED).removesuffix("?")
+    named = path.removeprefix(f"{BELOW}/")
+    instead = UNSERVED.get(named.partition("/")[0], "")
+    meant = nearest(named, [one.removeprefix(f"{BELOW}/") for one in SERVED])
+    told = f": {instead}" if instead else f"; did you mean {BELOW}/{meant}" if meant else ""
     return f"this address is not served here{told}; there are {', '.join(SERVED)}"
 
 

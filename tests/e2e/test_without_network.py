@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,8 @@ def test_the_demo_shows_a_true_story_without_a_network() -> None:
     alone = not subprocess.run((*ALONE, "ip link set lo up"), capture_output=True, check=False).returncode
     set_up = not (ROOT / ".venv").is_symlink() and (ROOT / ".venv" / "set-up").exists()
     command = (*ALONE, "ip link set lo up && ./demo") if alone and set_up else (sys.executable, str(ROOT / "examples" / "demo.py"))
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
+    ours = {**os.environ, "ORDAIN_PYTHON": sys.executable}  # not another one that is found first, which would be set up in place of ours
+    done = subprocess.run(command, cwd=ROOT, env=ours, capture_output=True, text=True, timeout=110, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Quoted from the result of extract_facts, not analysed:" in done.stdout
     assert "1. Alice lives in Paris.\n2. Alice works at Acme Corp.\n3. Alice's manager is Bob.\n" in done.stdout

@@ -11,7 +11,7 @@ from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.runtime.brief import read_brief
 
-MESSAGE_CHARS = 4000
+REFUSAL_CHARS = 4000
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def text_alone(words: str, schema: dict[str, Any] | None, header: str = "") -> s
     try:
         return words if schema is None else as_json(words, schema)
     except InvalidRequest as error:
-        raise InvalidRequest(f"{error.message}\n{header}".strip()[:MESSAGE_CHARS], code=error.code) from None
+        raise InvalidRequest(f"{error.message}\n{header}".strip()[:REFUSAL_CHARS], code=error.code) from None
 
 
 def as_json(words: str, schema: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from posixpath import normpath
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ordain.contracts.approvals import Grant
 from ordain.contracts.cards import AGENT_VERB
@@ -115,19 +115,24 @@ def _values(spec: VerbSpec, args: Mapping[str, Any], roles: tuple[ArgumentRole, 
                 yield name, value
 
 
-_READ_OTHERWISE = re.compile(r"[\\\s\x00-\x20\x7f-\x9f]")
-"""Signs at which readers of addresses part: some take a backslash for a stroke, and leave out blanks and controls."""
+_HOST = r"(?P<host>[\w-]+(?:\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\])"
+_ADDRESS_FORMS = (
+    re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?::[0-9]{{1,5}})?(?:[/?#][^\\\s\x00-\x20\x7f-\x9f]*)?"),
+    re.compile(rf"(?:mailto:)?[\w.+=~'-]+@{_HOST}", re.IGNORECASE),
+    re.compile(_HOST),
+)
+"""The forms of an address that every reader takes for the same: of the web, without a user; one of mail, alone and without quotes, routes and codes; a host.
+
+Whatever else is written, somebody finds another host in: ``https:/evil.com/@example.org``, ``a@evil.com,b@example.org``, ``evil.com#.example.org``.
+"""
+_PATH_READ_OTHERWISE = re.compile(r"[\\\x00-\x1f\x7f-\x9f]")
+_DECODINGS = 4
 
 
 def _domain(value: str) -> str:
     """The host of an address, of the web or of mail; "" where it has none, or where another reader could find another one."""
-    if _READ_OTHERWISE.search(value):
-        return ""
-    try:
-        host = urlsplit(value).hostname if "://" in value else value.rpartition("@")[2] if "@" in value else value
-    except ValueError:
-        return ""
-    return (host or "").lower().rstrip(".")
+    found = next((match for form in _ADDRESS_FORMS if (match := form.fullmatch(value)) is not None), None)
+    return "" if found is None else found["host"].strip("[]").lower().rstrip(".")
 
 
 def _listed(domain: str, allowed: tuple[str, ...]) -> bool:
@@ -135,5 +140,18 @@ def _listed(domain: str, allowed: tuple[str, ...]) -> bool:
 
 
 def _within(value: str, paths: tuple[str, ...]) -> bool:
+    """Whether a path is below one of these, also for whoever decodes it first."""
+    if _PATH_READ_OTHERWISE.search(value):
+        return False
+    for _ in range(_DECODINGS):
+        if not _below(value, paths):
+            return False
+        if (decoded := unquote(value)) == value:
+            return True
+        value = decoded
+    return False
+
+
+def _below(value: str, paths: tuple[str, ...]) -> bool:
     path = normpath(value)
     return not path.startswith("..") and any(path == base or path.startswith(base.rstrip("/") + "/") for base in map(normpath, paths))

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.policy import Policy
+from ordain.ports.further_back import REQUESTS
 from ordain.ports.sessions import EntryKind, Thread, speaking_run
 from ordain.ports.shared import SessionState
 from ordain.rules.answer import Takes
@@ -143,9 +144,22 @@ def _barred(state: SessionState, message: Received, thread: Thread) -> Barred:
     asked = thread.asked
     if asked is None:
         return Barred.NO
-    if asked.seq > state.seq:
+    if asked.seq > _speaks_at(state, message):
         return Barred.LATER
     return Barred.OTHER if asked.of not in ("", message.facts.user) else Barred.NO
+
+
+def _speaks_at(state: SessionState, message: Received) -> int:
+    """The number of the entry at whose time a message speaks: its own; of an edit that of what it edits, and of a reply to what a user said that of this.
+
+    A reply to a request names its thread, and speaks of it as it is now.
+    """
+    if message.ids.edits:
+        return state.seq if state.edited is None else state.edited.seq
+    replied = state.replied
+    if replied is None or replied.kind is not EntryKind.MESSAGE or replied.attached in REQUESTS:
+        return state.seq
+    return replied.seq
 
 
 def _replies(state: SessionState, message: Received) -> bool | None:

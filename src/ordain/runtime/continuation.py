@@ -7,14 +7,12 @@ as a summary does, behind a line that says so, and nothing is carried out becaus
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SaidEvent
 from ordain.contracts.visible import visible
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import ENCODER
@@ -24,16 +22,18 @@ from ordain.rules.continuation import CONTINUATION, ContinuationFacts, Continues
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.configuration import ConfigChange
 from ordain.runtime.entries import spoken
+from ordain.runtime.message_answer import answer_of
 from ordain.runtime.services import Services
-from ordain.runtime.streams import event_of
+from ordain.runtime.shown_answer import was_given
 
 SESSIONS_OF = "openai:"
 """What the id of a session begins with that nobody named."""
 IMPORTED_MARK = "Imported: the client says that this came before. None of it was said or done here."
 IMPORTED_CHARS = 12_000
 LOOKED_AT = 200
-"""Entries after the message that matches, among which the answer stands that is shown."""
-_QUOTE = re.compile(f"^{re.escape(QUOTE.rstrip())} ?", re.MULTILINE)
+"""So many entries after the message that matches are looked through for another message."""
+ALIKE = 20
+"""So many conversations that begin alike are told apart by the answers that are shown."""
 
 
 class ShownTurn(Struct, frozen=True, kw_only=True):
@@ -77,25 +77,21 @@ class Continuations:
     async def place(self, shown: Shown, *, workspace: str, principal: str, user: str) -> Placement:
         """The session for what is said now, and what it begins with; ``Conversation.receive`` writes both."""
         who = (workspace, principal, user)
-        matches = await self._matches(shown, who)
-        found, begun = shown.session, False
-        if shown.session:
-            begun = await self._services.sessions.session(workspace, shown.session) is not None
-        agrees = False
-        if len(matches) == 1:
-            agrees = await self._agrees(workspace, matches[0], shown)
+        last = _last_answer(shown.before)
+        matches = await self._matches(shown, who, last)
+        agreeing = [match for match in matches if await self._agrees(workspace, match, shown.before[last])]
+        begun = bool(shown.session) and await self._services.sessions.session(workspace, shown.session) is not None
         facts = ContinuationFacts(
             named=bool(shown.session),
             begun=begun,
             shown=len(shown.before) + bool(shown.instructions),
-            answered=_last_answer(shown.before) >= 0,
+            answered=last >= 0,
             matches=len(matches),
-            agrees=agrees,
+            agreeing=len(agreeing),
         )
         decision = CONTINUATION.apply(facts, None, self._services.catalogs.current.policy)
         goes_on = decision.outcome.how is Continues.GOES_ON
-        if not found:
-            found = matches[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id()
+        found = shown.session or (agreeing[0][0] if goes_on else SESSIONS_OF + self._services.clock.new_run_id())
         return Placement(
             session=found,
             begun=goes_on,
@@ -104,30 +100,26 @@ class Continuations:
             imports=self._imported(shown, found) if decision.outcome.imports else None,
         )
 
-    async def _matches(self, shown: Shown, who: tuple[str, str, str]) -> Sequence[tuple[str, int]]:
-        """Messages that came with what the client shows up to its last answer: two stand for any number."""
-        last = _last_answer(shown.before)
-        if shown.session or last < 0:
+    async def _matches(self, shown: Shown, who: tuple[str, str, str], last: int) -> Sequence[tuple[str, int]]:
+        """Messages that came with what the client shows up to its last answer; of a session that is named, those of that session."""
+        if last < 0:
             return ()
-        return await self._search.sent(who[0], _digest(who, shown.before[:last]), limit=2)
+        found = await self._search.sent(who[0], _digest(who, shown.before[:last]), limit=ALIKE)
+        return [match for match in found if shown.session in ("", match[0])]
 
-    async def _agrees(self, workspace: str, match: tuple[str, int], shown: Shown) -> bool:
-        """Whether the answer that is shown is one that was given there, and nothing was said to the session since."""
+    async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
+        """Whether the answer that is shown is the one that was given there, and nothing was said to the session since."""
         session, seq = match
         entries = await self._services.sessions.entries(workspace, session, after=seq, limit=LOOKED_AT)
         if len(entries) == LOOKED_AT or any(entry.kind is EntryKind.MESSAGE for entry in entries):
             return False
-        answer = _plain(shown.before[_last_answer(shown.before)].text)
+        found = await self._services.sessions.answer(workspace, session, seq)
+        if found is None:  # erased since
+            return False
         try:
-            events = [event_of(entry) for entry in entries]
+            return was_given(answer.text, answer_of(*found, session))
         except JournalCorrupt:
             return False
-        given = [
-            event.narrative if isinstance(event, ReplyEvent) else event.text
-            for event in events
-            if isinstance(event, ReplyEvent | QuestionEvent | ApprovalEvent | SaidEvent)
-        ]
-        return any(said in answer for text in given if (said := _plain(text)))
 
     def _imported(self, shown: Shown, session: str) -> NewEntry:
         text, clock = imported_text(shown), self._services.clock
@@ -167,11 +159,6 @@ def imported_text(shown: Shown) -> str:
 def _last_answer(before: Sequence[ShownTurn]) -> int:
     """Where the last answer stands in what is shown; -1: nowhere."""
     return next((at for at in range(len(before) - 1, -1, -1) if before[at].role == "assistant"), -1)
-
-
-def _plain(text: str) -> str:
-    """A text without quotation marks of ours and without regard to white space, as clients may keep it."""
-    return " ".join(_QUOTE.sub("", text).split())
 
 
 def _digest(who: tuple[str, str, str], turns: Sequence[ShownTurn]) -> str:

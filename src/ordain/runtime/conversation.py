@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.access import Principal, principal_of
-from ordain.contracts.conversation import ApprovalOpen, Message, MessageAnswer, Option, Question, Reply
-from ordain.contracts.events import ApprovalEvent, QuestionEvent, ReplyEvent, SessionEvent
+from ordain.contracts.conversation import Message, MessageAnswer
+from ordain.contracts.events import SessionEvent
 from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread, sent_id
@@ -27,9 +27,9 @@ from ordain.runtime.consequences import Consequence, Consequences
 from ordain.runtime.continuation import Placement
 from ordain.runtime.entries import spoken
 from ordain.runtime.library import Memory
+from ordain.runtime.message_answer import answer_of
 from ordain.runtime.message_entry import Received, body_of, is_bare, message_of
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
-from ordain.runtime.streams import event_of
 
 LOG = logging.getLogger("ordain.session")
 BUSY = {
@@ -205,11 +205,11 @@ class Conversation:
     async def so_far(self, workspace: str, received: Acknowledged) -> MessageAnswer:
         """What is known of a message now: its class and the run that serves it."""
         message, answer = await self._entries(workspace, received)
-        return _answered(message, answer, received)
+        return answer_of(message, answer, received.session, duplicate=received.duplicate)
 
     async def _answer(self, workspace: str, received: Acknowledged) -> MessageAnswer | None:
         message, answer = await self._entries(workspace, received)
-        return _answered(message, answer, received) if answer is not None or not message.run else None
+        return answer_of(message, answer, received.session, duplicate=received.duplicate) if answer is not None or not message.run else None
 
     async def _entries(self, workspace: str, received: Acknowledged) -> tuple[Entry, Entry | None]:
         found = await self._services.sessions.answer(workspace, received.session, received.seq)
@@ -283,51 +283,3 @@ def _first(place: Placement, state: SessionState, found: Sequence[ConfigFound]) 
         writes += place.pin.writes(pinning.outcome)
         state = msgspec.structs.replace(state, profiled=True)
     return _First(state=state, writes=tuple(writes))
-
-
-def _answered(message: Entry, answer: Entry | None, received: Acknowledged) -> MessageAnswer:
-    event = None if answer is None else event_of(answer)  # of one that was erased there is neither
-    reply, question, approval = None, None, None
-    if isinstance(event, ReplyEvent):
-        reply = Reply.model_validate(
-            {
-                "header": event.header,
-                "narrative": event.narrative,
-                "ok": event.ok,
-                "verdict": event.verdict or None,
-                "remedies": event.remedies,
-            }
-        )
-    elif isinstance(event, QuestionEvent):
-        question = Question(
-            key=event.key,
-            expected_type=event.expected_type,
-            text=event.text,
-            options=[Option.model_validate(msgspec.to_builtins(option)) for option in event.options],
-            message_id=event.message_id,
-            expires_at_ms=event.expires_at_ms,
-        )
-    elif isinstance(event, ApprovalEvent):
-        approval = ApprovalOpen(
-            approval_id=event.approval,
-            digest=event.digest,
-            subject=event.subject,
-            tier=event.tier,
-            text=event.text,
-            message_id=event.message_id,
-            expires_at_ms=event.expires_at_ms,
-        )
-    return MessageAnswer(
-        session_id=received.session,
-        message_id=message.message_id,
-        session_seq=message.seq,
-        attached=message.attached,
-        reason=message.reason,
-        thread_id=str(message.thread) if message.thread else None,
-        run_id=message.run or None,
-        duplicate=received.duplicate,
-        reply=reply,
-        question=question,
-        approval=approval,
-        anchor=message.anchor or None,
-    )

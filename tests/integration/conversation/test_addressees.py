@@ -146,6 +146,22 @@ async def test_a_reply_to_what_asked_answers_it() -> None:
             lawful(house.ordain)
 
 
+@pytest.mark.parametrize("said", ["thanks", "any luck?", "yes"])
+@pytest.mark.parametrize("how", ["edits", "reply_to"])
+async def test_what_speaks_of_a_time_before_the_question_is_no_consent(said: str, how: str) -> None:
+    """An edit is as old as what it edits, and a reply to what its user said speaks of then; only one to a request names its thread."""
+    async with House(script=SCRIPT) as house:
+        await house.say("tell me about boats", id="m0")
+        await house.say(said, id="before")
+        asked = await house.say("please tidy", mode="agent")
+        assert asked.question is not None
+        await house.say("yes", **{how: "before"})
+        await house.quiet()
+        assert waits(house) == 1
+        assert not house.query("SELECT 1 FROM threads WHERE json_extract(slots, '$.k') IS NOT NULL")
+        lawful(house.ordain)
+
+
 async def test_a_reply_to_nothing_that_is_known_is_no_consent_where_two_could_be_meant() -> None:
     """With one thread it is as without; with more it is asked back."""
     async with House(script=SCRIPT) as house:

@@ -77,6 +77,8 @@ class TerminalChat:
         self._ticking = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
+        self._changing: asyncio.Task[None] | None = None
+        self._ahead: list[str] = []
 
     async def run(self) -> int:
         """Talk until the user leaves; what runs then goes on. Exit code 3: of something that was said nobody knows whether it arrived."""
@@ -87,6 +89,8 @@ class TerminalChat:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(number, self._screen.leave)
             await self._screen.run()
+            while self._changing is not None:
+                await asyncio.wait({self._changing})
             await self._outbox.settle()
             if opening.done():
                 opening.result()
@@ -125,6 +129,24 @@ class TerminalChat:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def _change(self, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **named: P.kwargs) -> None:
+        """Work that changes where words go, or what goes with them: what is typed behind it is said when it is done, and not at all where it failed."""
+
+        async def changed() -> None:
+            failed = True
+            try:
+                await work(*args, **named)
+                failed = False
+            finally:
+                self._changing, self._ahead, ahead = None, [], self._ahead
+                for text in ahead:
+                    if failed:
+                        self._say(notice(f"not said, since what stands before it failed: {cleaned(text)}"))
+                    else:
+                        self.entered(text)
+
+        self._changing = self._spawn(changed)
 
     # --- the screen -----------------------------------------------------------------------------------------------------------------
 
@@ -178,7 +200,10 @@ class TerminalChat:
             return ()
 
     def entered(self, text: str) -> None:
-        """See ``ChatFace``."""
+        """See ``ChatFace``. What is typed while it is being changed where words go waits for that."""
+        if self._changing is not None:
+            self._ahead.append(text)
+            return
         match meaning(text):
             case SlashWords(text=said):
                 self._send(said)
@@ -290,12 +315,12 @@ class TerminalChat:
             case Slash.RETRY:
                 self._retry()
             case Slash.ATTACH:
-                self._spawn(self._attach, " ".join(command.words))
+                self._change(self._attach, " ".join(command.words))
             case Slash.MODE:
                 self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
                 self._say(notice(f"mode {self._to.mode}"))
             case Slash.VERB:
-                self._spawn(self._verbs, command.words)
+                self._change(self._verbs, command.words)
             case Slash.SESSION:
                 self._session(command.words)
             case Slash.STATUS | Slash.THREADS:
@@ -307,7 +332,7 @@ class TerminalChat:
 
     def _session(self, words: Sequence[str]) -> None:
         if words:
-            self._spawn(self._go, words[0])
+            self._change(self._go, words[0])
         else:
             self._say(notice(f"session {self._to.session}"))
 

@@ -19,7 +19,9 @@ from ordain.cli.model_profiles import print_verdict, profile_view, tried_for_use
 from ordain.cli.model_setup import (
     OPENAI_KEY,
     check_private,
+    check_variable,
     checked_profile,
+    looks_like_key,
     placed,
     profile_fields,
     tell,
@@ -89,6 +91,7 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     asking = not as_json and not first.yes and sys.stdin.isatty() and sys.stdout.isatty()
     if first.use is not None and first.use not in USES:
         raise ConfigurationError(f"--use is one of {', '.join(USES)}{did_you_mean(first.use, USES)}", code="unknown_use")
+    _check_references(first, home)
     replace = first.replace or (asking and sure(home / "ordain.toml", _there(home)))
     if not replace:
         _check_unused(home)
@@ -161,16 +164,35 @@ def told(first: FirstRun, found: list[Endpoint], home: Path | None = None) -> Fi
     if use == ENDPOINT and not base_url:
         raise ConfigurationError("--use endpoint needs --base-url", code="missing_option")
     key_env = first.key_env or (_own_key() if use == ENDPOINT and not first.base_url and first.key_file is None else None)
-    model = first.model or (env_value(os.environ, "PLANNER_MODEL") if use == ENDPOINT and not first.base_url else None)
+    model = first.model or (env_value(os.environ, "PLANNER_MODEL") if use == ENDPOINT and not first.base_url else "") or None
     endpoint = next((one for one in found if one.base_url == base_url), None)
     if use not in HOSTED:
         key = _key_there(key_env, first.key_file, home)
         if endpoint is None or key:
             endpoint = _looked(use, base_url or "", key)
+        if endpoint is not None and endpoint.heard is Presence.WANTS_KEY and not key and (named := key_env or first.key_file):
+            raise ConfigurationError(f"{endpoint.title} at {base_url} wants a key, and there is none in {named[:100]}", code="key_missing")
         model = _model(use, base_url or "", model, endpoint, key_env or first.key_file)
     elif model is None:
         raise ConfigurationError(f"--use {use} needs --model, the model as {HOSTED[use][0]} calls it", code="model_missing")
     return FirstChoice(use=use, setup=_setup(use, model, base_url, endpoint).with_changes(key_env=key_env, key_file=first.key_file))
+
+
+def _check_references(first: FirstRun, home: Path | None) -> None:
+    """Where the key is said to be is no key itself, which is told and stored nowhere.
+
+    Raises:
+        ConfigurationError: it is, or seems to be (``key_not_stored``).
+    """
+    if first.key_env is not None:
+        check_variable(first.key_env)
+    if first.key_file is not None and looks_like_key(first.key_file):
+        places = (Path(first.key_file).expanduser(), (home or Path()) / Path(first.key_file).expanduser())
+        if not any(place.exists() for place in places):
+            message = (
+                "--key-file takes the path of a file that holds the key, never a key; what was given is no such file and was not stored"
+            )
+            raise ConfigurationError(message, code="key_not_stored")
 
 
 def _address(use: str, url: str | None) -> str | None:

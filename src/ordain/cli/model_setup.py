@@ -44,7 +44,8 @@ from ordain.settings_profiles import missing_key
 PROVIDERS = ("openai", "anthropic", "gemini", "local")
 OPENAI_KEY = "OPENAI_API_KEY"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_KEY_BEGINNINGS = ("sk_", "pk_", "gsk_", "hf_", "xai_", "AIza", "AQ_")
+_KEY_FILES = (".txt", ".key", ".pem", ".secret")
+_KEY_BEGINNINGS = ("sk-", "sk_", "pk_", "gsk_", "hf_", "xai_", "AIza", "AQ_")
 MICROS_MAX = 10**9
 """Most micro-dollars per 1,000 tokens that anybody means: a million dollars per million tokens."""
 
@@ -136,7 +137,7 @@ def profile_fields(setup: Setup) -> tuple[dict[str, object], ListPrice | None]:
             f"--provider is one of {', '.join(PROVIDERS)}{did_you_mean(setup.provider, PROVIDERS)}", code="unknown_provider"
         )
     if setup.key_env is not None:
-        _check_variable(setup.key_env)
+        check_variable(setup.key_env)
     key_env = setup.key_env
     if key_env is None and setup.key_file is None and setup.provider == "openai" and _is_openai(setup.base_url):
         key_env = OPENAI_KEY  # unnamed, the variable's key goes to the endpoint of profile `default`, which may be another
@@ -202,15 +203,20 @@ def _place(given: str | None, home: Path) -> str | None:
     return str(Path(given).absolute())
 
 
-def _check_variable(name: str) -> None:
+def looks_like_key(text: str) -> bool:
+    """Whether a word that should name something is rather a key."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    mixed = all(any(kind(character) for character in text) for kind in kinds)
+    return len(text) >= 20 and (mixed or text.startswith(_KEY_BEGINNINGS)) and "/" not in text and not text.endswith(_KEY_FILES)
+
+
+def check_variable(name: str) -> None:
     """Whether this can be a variable's name and is not the key itself, which nobody gets to see again.
 
     Raises:
         ConfigurationError: without what was given.
     """
-    kinds = (str.isupper, str.islower, str.isdigit)
-    mixed = len(name) >= 20 and all(any(kind(character) for character in name) for kind in kinds)
-    if _VARIABLE.fullmatch(name) is None or mixed or (len(name) >= 20 and name.startswith(_KEY_BEGINNINGS)):
+    if _VARIABLE.fullmatch(name) is None or looks_like_key(name):
         message = "--key-env takes the name of an environment variable, never a key; what was given looks like no name and was not stored"
         raise ConfigurationError(message, code="key_not_stored")
 

@@ -157,7 +157,7 @@ class CompletionChoice(OpenAIAnswer):
     index: Literal[0] = 0
     message: AssistantText
     logprobs: None = None
-    finish_reason: Literal["stop"] = "stop"
+    finish_reason: Literal["stop", "length"] = "stop"
 
 
 class ChatCompletion(OpenAIAnswer):
@@ -211,8 +211,14 @@ class ResponseMessage(OpenAIAnswer):
     id: str
     type: Literal["message"] = "message"
     role: Literal["assistant"] = "assistant"
-    status: Literal["completed", "in_progress"] = "completed"
+    status: Literal["completed", "in_progress", "incomplete"] = "completed"
     content: list[ResponseText]
+
+
+class IncompleteDetails(OpenAIAnswer):
+    """Why a response is not whole."""
+
+    reason: Literal["max_output_tokens"] = "max_output_tokens"
 
 
 class ResponseObject(OpenAIAnswer):
@@ -221,14 +227,14 @@ class ResponseObject(OpenAIAnswer):
     id: str
     object: Literal["response"] = "response"
     created_at: int
-    status: Literal["completed", "in_progress", "failed"] = "completed"
+    status: Literal["completed", "in_progress", "failed", "incomplete"] = "completed"
     model: str
     output: list[ResponseMessage]
     parallel_tool_calls: bool = False
     tool_choice: Literal["none"] = "none"
     tools: list[Any] = []
     error: None = None
-    incomplete_details: None = None
+    incomplete_details: IncompleteDetails | None = None
     instructions: str | None = None
     metadata: dict[str, JsonValue] = {}
     previous_response_id: str | None = None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from ordain.contracts.verdict import RunVerdict
-from ordain.ports.model import CUT
+from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
 from ordain.rules.header import IN_PROGRESS, MARKS, TITLE
 from ordain.runtime.remedies import remedy_lines, verdict_told
 
@@ -24,6 +24,8 @@ ABOUT = "≈ "
 """Before money that was estimated."""
 FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
 """Reasons of what took the place of something else: whoever sees the answer sees that as well."""
+SHORT = (CUT, SILENCED, ENDED_UNSAID)
+"""Notices of an answer of which something may be missing."""
 NOT_TAKEN = ("attach.beside",)
 """Reasons of what was said and does not count: nobody is to believe that it does."""
 
@@ -108,9 +110,14 @@ def needs_all(header: str) -> bool:
     if brief is None or brief.verdict not in (RunVerdict.OK, IN_PROGRESS, ""):
         return True
     bad = (MARKS["fail"], MARKS["unknown"])
-    if any(line.lstrip(" ").startswith(bad) or CUT in line for line in header.split("\n")):
+    if is_short(header) or any(line.lstrip(" ").startswith(bad) for line in header.split("\n")):
         return True
     return any(found["code"].startswith((*FELL_BACK, *NOT_TAKEN)) for found in _REASON.finditer(header))
+
+
+def is_short(header: str) -> bool:
+    """Whether an answer was cut, or broke off, or nobody said that it was whole."""
+    return any(notice in header for notice in SHORT)
 
 
 def at_work(header: str) -> str:

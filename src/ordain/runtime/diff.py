@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
+from ordain.contracts.profiles import ModelProfile
 from ordain.effects.effect import Effect, VerbCall
 from ordain.errors import JournalCorrupt, JournalDiverged
 from ordain.flows.kinds import Kinds
@@ -174,8 +175,15 @@ class TriedPolicy:
         known = self._compiled.get(pinned.digest)
         if known is None:
             filled = self._policy if self._policy.lanes.profiles else with_lanes(self._policy, pinned.policy)
-            known = self._compiled[pinned.digest] = pinned.changed(policy=filled)
+            profiles = {**_unknown_profiles(filled, pinned), **pinned.data.profiles}
+            known = self._compiled[pinned.digest] = pinned.changed(policy=filled, profiles=profiles)
         return known
+
+
+def _unknown_profiles(policy: Policy, pinned: Catalog) -> dict[str, ModelProfile]:
+    """Models that the policy names and the run's configuration did not have: what one of them would have said nobody knows, and that it is asked is found."""
+    names = {name for lane in policy.lanes.profiles.values() for name in lane} - pinned.data.profiles.keys()
+    return {name: ModelProfile(provider="openai", model=name) for name in sorted(names)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from ordain.ports.library import Section
 from ordain.store.document_formats import CPU_S, Format
 
 WALL_S = 2.0 * CPU_S
+ENDS_S = 2.0
 AT_ONCE = 2
 ANSWER_BYTES = 64 * 1024 * 1024
 _ENDINGS = {
@@ -112,11 +113,17 @@ async def _exchanged(process: Process, content: bytes) -> bytes:
 
 
 async def ended(process: Process) -> None:
-    """End a process whose output is read no further.
+    """End a process whose output is read no further; one that has closed it is given a moment to end by itself.
 
+    To kill is to look first whether it has ended, and what looks takes its status from asyncio, which says so on stderr and makes one up.
     What it has written is read to its end first: asyncio stops reading from a pipe while too much waits unread, then never learns that the pipe
     was closed, and ``wait`` never returns.
     """
+    if process.stdout is not None and process.stdout.at_eof():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ENDS_S):
+                await process.wait()
+                return
     with suppress(ProcessLookupError):
         process.kill()
     if process.stdout is not None:

@@ -1,8 +1,11 @@
 """``ordain chat`` at a terminal: what is typed while a turn runs, what stands on the screen, and how it is left."""
 
+import json
 import os
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -302,6 +305,24 @@ def test_markdown_looks_like_it(home: Path, environment: dict[str, str], said: l
         terminal.until_answered("✓ scripted")
         assert [line for line in below(terminal, "brain > as markdown") if line.startswith(">")] == said
         leave(terminal)
+
+
+def test_what_is_typed_behind_a_command_waits_for_it(home: Path) -> None:
+    """A session or a verb that was named holds for the very next words, however fast they are typed; behind one that there is not, nothing is said."""
+    with chatting(home, "--session", "here", **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("/session there\rhello", enter=True)
+        terminal.until("Hello to you.")
+        terminal.type("/verb math.evaluate\r3 + 4", enter=True)
+        terminal.until_answered("math.evaluate >")
+        terminal.type("/verb nope\rto nobody", enter=True)
+        terminal.until("not said, since what stands before it failed: to nobody")
+        leave(terminal)
+    with closing(sqlite3.connect(home / "ordain.db")) as db:
+        found = db.execute(
+            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
+        ).fetchall()
+    assert [(session, json.loads(body)["text"]) for session, body in found] == [("there", "hello"), ("there", "3 + 4")]
 
 
 def test_a_dumb_terminal_gets_lines(home: Path) -> None:

@@ -362,6 +362,33 @@ def test_a_server_that_wants_a_key_is_said_to_run(told: Told, ollama: ModelEndpo
     assert told.json("--use", "ollama", "--key-file", "own", "--no-test", "--replace")["profile"]["model"] == "qwen3:8b"
 
 
+def test_the_environments_endpoint_needs_no_model_named(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OPENAI_BASE_URL alone: the first model that talks of what it lists."""
+    monkeypatch.setenv("OPENAI_BASE_URL", ollama.url)
+    monkeypatch.delenv("OLLAMA_HOST")
+    assert told.json("--yes", "--no-test")["profile"]["model"] == "qwen3:8b"
+    assert told.json("--use", "endpoint", "--no-test", "--replace")["profile"]["model"] == "qwen3:8b"
+
+
+@pytest.mark.parametrize("option", ["--key-env", "--key-file"])
+@pytest.mark.parametrize("key", [KEY, "sk-proj-Ab3dEf5hIj7lMn9pQr1t", "sk-ant-api03-Ab3dEf5hIj7lMn9", "gsk_Ab3dEf5hIj7lMn9pQr1tUv"])
+def test_a_key_in_the_place_of_a_name_is_told_nowhere(told: Told, ollama: ModelEndpoint, option: str, key: str) -> None:
+    """Before anything is asked, whether or not the endpoint wants one."""
+    for wanted in (KEY, ""):
+        ollama.wanted_key = wanted
+        for words in ((), ("--model", "qwen3:8b")):
+            assert told.refused("--use", "endpoint", "--base-url", ollama.url, option, key, *words) == "key_not_stored"
+            assert key not in told.out + told.err
+
+
+def test_a_variable_that_is_not_set_is_no_key_that_was_refused(told: Told, ollama: ModelEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was sent, so nothing was judged."""
+    ollama.wanted_key = KEY
+    monkeypatch.delenv("OWN_KEY", raising=False)
+    assert told.refused("--use", "ollama", "--key-env", "OWN_KEY") == "key_missing"
+    assert "there is none in OWN_KEY" in told.err
+
+
 def test_what_is_no_model_server_is_not_called_stopped(told: Told, ollama: ModelEndpoint) -> None:
     """Something answers there, and with no list: the address is to be checked; a named model is taken all the same."""
     ollama.models = []

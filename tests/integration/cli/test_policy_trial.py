@@ -121,6 +121,17 @@ def test_a_widening_is_found(home: Path, trial: Trial, tmp_path: Path) -> None:
     assert trial("--all", "--policy", wide, "--fail-on", "new-deny")[0] == OK
 
 
+def test_a_model_that_the_runs_did_not_have_is_another_course(home: Path, trial: Trial, tmp_path: Path) -> None:
+    """A lane may name it: what it would have said nobody knows, and whatever else the policy changes is judged; nothing is unreadable."""
+    plan(home, "talk")
+    file = policy(tmp_path, "another", '[lanes.profiles]\nlocal = ["new"]\nworker = ["new", "default"]\nbrain = ["default"]\n')
+    report = tmp_path / "report.json"
+    code, said, _ = trial("--since", "30d", "--policy", file, "--fail-on", "course", "--report", str(report))
+    assert (code, "not judged" in said) == (FAILED, False)
+    assert "would take another way" in said
+    assert trial("--since", "30d", "--policy", file, "--fail-on", "new-allow,new-deny,outcome")[0] == OK
+
+
 def test_a_backup_is_read_as_it_lies(home: Path, trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A backup says what its folder says, without a data folder, is not written to, and leaves nothing behind."""
     plan(home, "sum")

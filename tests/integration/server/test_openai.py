@@ -199,6 +199,10 @@ async def test_a_conversation_goes_on_whatever_was_answered(tmp_path: Path, answ
         assert again["ordain"]["continuation"] == "continuation.found"
 
 
+def response_of(named: str) -> str:
+    return "resp_" + b64encode(named.encode()).decode().rstrip("=")
+
+
 def streamed_text(events: str) -> list[str]:
     """The pieces of text of a streamed completion."""
     found = [json.loads(line.removeprefix("data: ")) for line in events.split("\n") if line.startswith("data: {")]
@@ -446,8 +450,15 @@ async def test_a_response_goes_on_by_its_id(tmp_path: Path) -> None:
             "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
             == whole["output"][0]["content"][0]["text"]
         )
-        refused = await http.post(RESPONSES, json={"model": "ordain", "input": "x", "previous_response_id": "resp_none"})
-        assert refused.json()["error"]["param"] == "previous_response_id"
+        session = first["ordain"]["session_id"]
+        for unknown in (
+            "resp_none",
+            *map(response_of, (f"99 {session}", f"0 {session}", f"-1 {session}", f"abc {session}", "1 never.existed")),
+        ):
+            refused = await http.post(RESPONSES, json={"model": "ordain", "input": "x", "previous_response_id": unknown})
+            assert (refused.status_code, refused.json()["error"]["param"]) == (422, "previous_response_id"), unknown
+        second = (await http.post(RESPONSES, json={"model": "ordain", "input": "three", "previous_response_id": first["id"]})).json()
+        assert second["output"][0]["id"] != first["output"][0]["id"]
 
 
 async def test_ten_thousand_messages_are_a_history_like_another(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.reason_words import meanings
-from ordain.ports.model import CUT
+from ordain.contracts.openai import OrdainNote
+from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
 from ordain.rules.recourse import RecourseReason
 from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief
+from ordain.server.openai.answers import finish_of, status_of
 from tests.shapes.headers import DONE, RUN, header
 from tests.unit.rules.test_header import headers, lines, text
 
@@ -153,7 +155,11 @@ def test_a_model_is_named_and_says_nothing(told: str, shown: str) -> None:
     assert brief_line(header) == f"✓ {shown} · 2 tools · 1.7 s · $0.0003 · {RUN[-6:]}"
 
 
-def test_a_cut_answer_is_more_than_one_line() -> None:
-    """Whoever reads an answer that was cut at its length sees that it was."""
-    header = render_header(with_verdict(msgspec.structs.replace(DONE, notices=(CUT,))))
+@pytest.mark.parametrize("notice", [CUT, SILENCED, ENDED_UNSAID])
+def test_a_cut_answer_is_more_than_one_line(notice: str) -> None:
+    """Whoever reads an answer of which something may be missing sees that: it was cut at its length, it broke off, or nobody said that it was whole."""
+    header = render_header(with_verdict(msgspec.structs.replace(DONE, notices=(notice,))))
     assert needs_all(header)
+    assert (finish_of(OrdainNote(header=header)), status_of(OrdainNote(header=header))) == ("length", "incomplete")
+    whole = OrdainNote(header=render_header(with_verdict(DONE)))
+    assert (finish_of(whole), status_of(whole)) == ("stop", "completed")

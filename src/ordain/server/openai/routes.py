@@ -46,7 +46,7 @@ from ordain.server.resource import Resource, resource
 from ordain.server.translation import placed_in_client, shaped
 from ordain.server.workspaces import Workspace
 
-_SESSION = re.compile(SESSION_ID)
+_SESSION, _SEQ = re.compile(SESSION_ID), re.compile("[1-9][0-9]{0,17}", re.ASCII)
 BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
@@ -101,7 +101,7 @@ def openai_router(face: Face) -> Resource:
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A response, likewise; `previous_response_id` goes on in the session of that response."""
         given = await read_large(request, ResponsesRequest, BOUNDS)
-        asked = asked_in_response(given, request.headers, _session_of(given.previous_response_id))
+        asked = asked_in_response(given, request.headers, await _session_of(face, workspace, given.previous_response_id))
         return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
 
     return router
@@ -140,7 +140,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
 
 def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
     """What is shown and not read: files of what was imported, so that whoever needs one sends it again; and what a named session does not hold."""
-    if place.reason == ContinuationReason.NAMED_OTHERWISE:
+    if place.reason == str(ContinuationReason.NAMED_OTHERWISE):
         return [f"what {asked.said_in} show before the last: session {place.session} holds otherwise"]
     return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imports else ()
 
@@ -204,20 +204,21 @@ def response_id(sent: Acknowledged) -> str:
     return ID_PREFIX + base64.urlsafe_b64encode(f"{sent.seq} {sent.session}".encode()).decode().rstrip("=")
 
 
-def _session_of(response: str | None) -> str:
+async def _session_of(face: Face, workspace: str, response: str | None) -> str:
     """The session that a response was of; "" where none is named.
 
     Raises:
-        InvalidRequest: it is no id of ours (``conversation_unfit``).
+        InvalidRequest: it is the id of no message that is there (``conversation_unfit``).
     """
     if response is None:
         return ""
     inner = response.removeprefix(ID_PREFIX)
     try:
-        _, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
+        seq, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
     except (binascii.Error, ValueError):
-        session = ""
-    if not response.startswith(ID_PREFIX) or _SESSION.match(session) is None:
+        seq, session = "", ""
+    ours = response.startswith(ID_PREFIX) and _SESSION.match(session) is not None and _SEQ.fullmatch(seq) is not None
+    if not ours or await face.runtime.services.sessions.answer(workspace, session, int(seq)) is None:
         why = "previous_response_id is the id of no response of this server"
         errors = [{"place": "/previous_response_id", "code": "conversation_unfit", "message": why}]
         raise InvalidRequest(why, code="conversation_unfit", details={"errors": errors})

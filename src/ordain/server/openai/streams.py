@@ -12,7 +12,7 @@ from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponsesReques
 from ordain.errors import OrdainError
 from ordain.runtime.plain_answer import PlainAnswer
 from ordain.server.feed import STREAM_HEADERS
-from ordain.server.openai.answers import completion, message_id, note_of, response_object
+from ordain.server.openai.answers import completion, finish_of, message_id, note_of, response_object, status_of
 from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import usage_of
 from ordain.server.openai.narration import Narration
@@ -75,7 +75,7 @@ class ChatFrames:
     def closing(self, text: str, usage: CompletionUsage, note: OrdainNote) -> bytes:
         """See ``Frames.closing``."""
         told: dict[str, Any] = {"ordain": note.model_dump(mode="json")}
-        ended = self._chunk({}, finish="stop", more=told)
+        ended = self._chunk({}, finish=finish_of(note), more=told)
         if self._asked.usage_streamed:
             ended += _frame({**self._base(), "choices": [], "usage": usage.model_dump()})
         return ended + b"data: [DONE]\n\n"
@@ -129,13 +129,14 @@ class ResponseFrames:
 
     def closing(self, text: str, usage: CompletionUsage, note: OrdainNote) -> bytes:
         """See ``Frames.closing``."""
-        item = self._item(text)
+        status = status_of(note)
+        item = self._item(text) | {"status": status}
         return b"".join(
             (
                 self._event("response.output_text.done", **self._place(), text=text, logprobs=[]),
                 self._event("response.content_part.done", **self._place(), part=item["content"][0]),
                 self._event("response.output_item.done", output_index=0, item=item),
-                self._event("response.completed", response=self.whole(text, usage, note)),
+                self._event(f"response.{status}", response=self.whole(text, usage, note)),
             )
         )
 

@@ -23,6 +23,7 @@ from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, NotFound
 from ordain.runtime.diff import PolicyDiff, TriedPolicy
+from ordain.runtime.store_replay import EQUAL, Ledgered
 from ordain.settings import read_policy
 
 GROUPS_SHOWN = 20
@@ -59,9 +60,25 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
         print_json(as_data(report))
     else:
         _print(report)
+    whole = trial.run is not None or _is_whole(trial.home)
     if report.failing():
         return FAILED
-    return UNREADABLE if report.unreadable() else OK
+    return OK if whole and not report.unreadable() else UNREADABLE
+
+
+def _is_whole(home: Path) -> bool:
+    """Whether the ledger holds what is there, and no more: what was taken out of a store is judged by nobody. Tells where it does not."""
+
+    async def held() -> Ledgered:
+        with open_archive(home) as archive:
+            return (await archive.held_to_ledger())[0]
+
+    ledgered = asyncio.run(held())
+    if ledgered.verdict != EQUAL:
+        places = ", ".join(str(one.place) for one in ledgered.differences[:3])
+        message = f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so something was altered or is missing: ordain replay --all"
+        print(f"ordain: {message}", file=sys.stderr)
+    return ledgered.verdict == EQUAL
 
 
 def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:

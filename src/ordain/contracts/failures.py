@@ -113,6 +113,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
         "no_answer",
         "no_slot",
         "no_time",
+        "not_loaded",
         "not_connected",
         "not_resolved",
         "too_slow",

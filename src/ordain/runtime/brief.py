@@ -128,7 +128,9 @@ def at_work(header: str) -> str:
     _, *below = header.split("\n")
     done = [line for line in below if not line.startswith(_MODELS) and _TOTALS.fullmatch(line) is None]
     told = [
-        line for line, after in zip(done, (*done[1:], ""), strict=True) if _INNER.fullmatch(line) is None or _depth(after) > _depth(line)
+        line
+        for line, after in zip(done, (*done[1:], "")[: len(done)], strict=True)
+        if _INNER.fullmatch(line) is None or _depth(after) > _depth(line)
     ]
     return "\n".join((brief_line(header), *told))
 

@@ -122,7 +122,7 @@ class ConfigChange(Struct, frozen=True, kw_only=True):
         return (ConfigVersion(record=record),) if outcome.changed else ()
 
 
-class ProfileChoice(Struct, frozen=True, kw_only=True):
+class ChosenProfile(Struct, frozen=True, kw_only=True):
     """A caller may choose the profile; ``pin`` is what has yet to be written for it."""
 
     pin: ConfigChange | None = None
@@ -187,7 +187,7 @@ class ControlPlane:
         }
         return sorted(name for name in found if _is_selectable(name, policy))
 
-    async def chosen(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> ProfileChoice | None:
+    async def chosen(self, named: str, workspace: str, session: str, *, begun: bool, policy: Policy, by: str) -> ChosenProfile | None:
         """Whether the caller of a session may bind it to the profile that they name, by rule ``profile_choice``. None: policy offers no profile of this name.
 
         Nothing is written: the pin comes in with what is said (``Conversation.receive``).
@@ -209,14 +209,14 @@ class ControlPlane:
         decision = PROFILE_CHOICE.apply(facts, None, policy)
         match decision.outcome.binding:
             case Binding.STANDS:
-                return ProfileChoice()
+                return ChosenProfile()
             case Binding.PINS:
                 version = 0 if newest is None or newest.config is None else newest.version
                 asked = RecordChange(place=workspace, resource=key.resource, id=key.id, config={"profile": named}, expected=version)
                 change = self._change(asked, by)
                 if isinstance(change, Rejected):
                     raise Conflict(f"the session cannot be pinned: {change.message}", code="profile_unfit")
-                return ProfileChoice(pin=change)
+                return ChosenProfile(pin=change)
             case Binding.REFUSED if decision.reason is ProfileChoiceReason.NOT_OFFERED:
                 return None
             case Binding.REFUSED:

@@ -18,7 +18,7 @@ from ordain.errors import JournalCorrupt
 from ordain.journal.records import ENCODER
 from ordain.ports.search import SentSearch
 from ordain.ports.sessions import OUR_IDS, EntryKind, NewEntry
-from ordain.rules.continuation import CONTINUATION, ContinuationFacts, Continues
+from ordain.rules.continuation import CONTINUATION, ContinuationFacts, ContinuationReason, Continues
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.configuration import ConfigChange
 from ordain.runtime.entries import spoken
@@ -56,6 +56,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 class Placement(Struct, frozen=True, kw_only=True):
     """The session of a request, whether anything was said there before, the digest that its message is to be found by, and why (a code of rule ``continuation``).
 
+    ``otherwise``: it is named, and holds otherwise than the client shows.
     ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for: both come in with the message, or not at all.
     """
 
@@ -63,6 +64,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     begun: bool
     sent: str
     reason: str
+    otherwise: bool = False
     imports: NewEntry | None = None
     pin: ConfigChange | None = None
 
@@ -97,6 +99,7 @@ class Continuations:
             begun=goes_on,
             sent=_digest(who, (*shown.before, *shown.now)),
             reason=str(decision.reason),
+            otherwise=decision.reason is ContinuationReason.NAMED_OTHERWISE,
             imports=self._imported(shown, found) if decision.outcome.imports else None,
         )
 

@@ -132,6 +132,19 @@ def test_a_model_that_the_runs_did_not_have_is_another_course(home: Path, trial:
     assert trial("--since", "30d", "--policy", file, "--fail-on", "new-allow,new-deny,outcome")[0] == OK
 
 
+def test_a_store_that_something_was_taken_out_of_passes_for_none(home: Path, trial: Trial, tmp_path: Path) -> None:
+    """A run that was deleted is judged by nobody: the ledger misses it, and the trial says so and is no success."""
+    plan(home, "talk")
+    plan(home, "sum", "math.evaluate")
+    same = policy(tmp_path, "same", "")
+    assert trial("--since", "30d", "--policy", same, "--fail-on", "new-allow,new-deny,outcome")[0] == OK
+    with closing(sqlite3.connect(home / FILE)) as db, db:
+        db.execute("PRAGMA foreign_keys=OFF")
+        db.execute("DELETE FROM runs WHERE no = (SELECT max(no) FROM runs)")
+    code, _, told = trial("--since", "30d", "--policy", same, "--fail-on", "new-allow,new-deny,outcome")
+    assert (code, "ordain replay --all" in told) == (UNREADABLE, True)
+
+
 def test_a_backup_is_read_as_it_lies(home: Path, trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A backup says what its folder says, without a data folder, is not written to, and leaves nothing behind."""
     plan(home, "sum")

@@ -111,6 +111,11 @@ def test_offline_has_no_tokens() -> None:
     assert "tokens" in in_words(header(), {})
 
 
+def test_what_has_done_nothing_yet_is_one_line() -> None:
+    """A header so far without a line of work."""
+    assert at_work(header()) == brief_line(header())
+
+
 def test_what_is_at_work_shows_its_steps() -> None:
     """While a run goes on: its line, and what was done so far; models and sums stand in the line."""
     done = HeaderLine(mark="ok", what="math.evaluate")

@@ -28,7 +28,6 @@ from ordain.contracts.openai import (
 from ordain.contracts.text_links import links_of
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
-from ordain.rules.continuation import ContinuationReason
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import PlainAnswer, answer_text_of, header_shown
@@ -140,7 +139,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
 
 def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
     """What is shown and not read: files of what was imported, so that whoever needs one sends it again; and what a named session does not hold."""
-    if place.reason == str(ContinuationReason.NAMED_OTHERWISE):
+    if place.otherwise:
         return [f"what {asked.said_in} show before the last: session {place.session} holds otherwise"]
     return [f"file {name} of an earlier message" for turn in asked.shown.before for name, _ in turn.files] if place.imports else ()
 

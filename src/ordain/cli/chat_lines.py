@@ -140,7 +140,7 @@ class LineChat:
             case SlashWords(text=text):
                 return text
             case Unclear(why=why):
-                raise InvalidRequest(why, code="unclear_command")
+                raise InvalidRequest(f"{why}; nothing behind it was said", code="unclear_command")
             case Command(name=Slash.STOP):
                 return STOP
             case Command(name=Slash.STATUS | Slash.THREADS as name):

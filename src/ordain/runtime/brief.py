@@ -20,6 +20,8 @@ SHORT_ID = 6
 MODELS_SHOWN = 2
 OFFLINE = "offline"
 """The provider of code that answers where no model is: it has no tokens, and costs nothing."""
+NO_MODEL = frozenset({OFFLINE, "scripted"})
+"""Providers that ask no model. An endpoint may call its model as it likes, and no endpoint is one of these."""
 ABOUT = "≈ "
 """Before money that was estimated."""
 FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
@@ -85,8 +87,10 @@ def read_brief(header: str) -> Brief | None:
 
 
 def _called(profile: str, provider: str, model: str) -> str:
-    """A model by its name; by its profile's, which is the operator's word, where that is no name."""
-    return OFFLINE if provider == OFFLINE else model if _NAME.fullmatch(model) else profile
+    """A model by its name; by its profile's, which is the operator's word, where that is no name, or that of what answers where no model does."""
+    if provider == OFFLINE:
+        return OFFLINE
+    return model if _NAME.fullmatch(model) and (provider in NO_MODEL or model.casefold() not in NO_MODEL) else profile
 
 
 def brief_line(header: str) -> str:

@@ -107,6 +107,8 @@ def response_of(named: str) -> str:
             "invalid_schema",
             "response_format.json_schema.schema",
         ),
+        ({"response_format": {"type": "json_schema"}}, 422, "invalid_schema", "response_format.json_schema.schema"),
+        ({"response_format": {"type": "json_schema", "json_schema": {}}}, 422, "invalid_schema", "response_format.json_schema.schema"),
     ],
 )
 async def test_what_is_not_served_is_refused_in_their_shape(
@@ -117,6 +119,8 @@ async def test_what_is_not_served_is_refused_in_their_shape(
         answer = await http.post(CHAT, json={"model": "ordain", "messages": turns("x"), **more})
         error = answer.json()["error"]
         assert (answer.status_code, error["code"], error["param"]) == (status, code, param)
+        body = {"model": "ordain", "input": "x", "text": {"format": {"type": "json_schema", "name": "x"}}}
+        assert (await http.post(RESPONSES, json=body)).json()["error"]["param"] == "text.format.schema"
         assert (await http.get("/sessions")).json()["sessions"] == []
 
 

@@ -160,6 +160,15 @@ def test_a_model_is_named_and_says_nothing(told: str, shown: str) -> None:
     assert brief_line(header) == f"✓ {shown} · 2 tools · 1.7 s · $0.0003 · {RUN[-6:]}"
 
 
+@pytest.mark.parametrize("told", ["scripted", "offline", "Scripted", "OFFLINE"])
+def test_an_endpoint_passes_for_no_provider_without_a_model(told: str) -> None:
+    """Whatever it calls its model, the line does not read as where none was asked."""
+    header = render_header(with_verdict(msgspec.structs.replace(DONE, models=(f"worker (openai: {told})",))))
+    assert brief_line(header) == f"✓ worker · 2 tools · 1.7 s · $0.0003 · {RUN[-6:]}"
+    scripted = render_header(with_verdict(msgspec.structs.replace(DONE, models=("worker (scripted: scripted)",))))
+    assert " · ".join(brief_line(scripted).split(" · ")[:1]) == "✓ scripted"
+
+
 @pytest.mark.parametrize("notice", [CUT, SILENCED, ENDED_UNSAID])
 def test_a_cut_answer_is_more_than_one_line(notice: str) -> None:
     """Whoever reads an answer of which something may be missing sees that: it was cut at its length, it broke off, or nobody said that it was whole."""

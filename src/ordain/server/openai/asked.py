@@ -128,6 +128,8 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
     mode, profile = _meant(given.model)
     form = None if given.text is None else given.text.format
     if form is not None and form.type != "text":
+        if form.type == "json_schema" and form.schema_ is None:
+            raise misfit("/text/format/schema", "invalid_schema", "a format json_schema has a schema, which is an object")
         _check_schema(dict(form.schema_ or {}), "/text/format/schema")
     named = session or _named(given.metadata, headers) or _conversation(given)
     return OpenAIAsked(
@@ -269,9 +271,9 @@ def _user(given: str | None, headers: Mapping[str, str]) -> str:
 def _schema(form: ResponseFormat | None) -> dict[str, Any] | None:
     if form is None or form.type == "text":
         return None
-    found = (form.json_schema or {}).get("schema", {})
+    found = {} if form.type == "json_object" else (form.json_schema or {}).get("schema")
     if not isinstance(found, dict):
-        raise misfit("/response_format/json_schema/schema", "invalid_schema", "a schema is an object")
+        raise misfit("/response_format/json_schema/schema", "invalid_schema", "a format json_schema has a schema, which is an object")
     _check_schema(found, "/response_format/json_schema/schema")
     return found
 

@@ -106,7 +106,8 @@ async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) 
     assert answer.reply.header.startswith(("✓", "✗"))
     assert "(local: " in answer.reply.header
     failed = re.findall(r"✗ model \S+ · (\w+)", answer.reply.header)
-    assert not {"connection", "not_found", "rejected"}.intersection(failed[-1:]), answer.reply.header  # it was reached, and understood
+    reached = answer.reply.ok or not {"connection", "not_found", "rejected"}.intersection(failed[-1:])
+    assert reached, answer.reply.header  # and understood; a connection that was lost is tried again
     await check(house, ["math.evaluate"])
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from ordain.contracts.policy import ModelErrorCode
 from ordain.models.chat_completions import AnswerMessage, Choice, Completion, as_text, conclude, decoded, fields, joined, objects
 from ordain.models.endings import End, end_of, refuses, text_of
+from ordain.models.exchange import is_events
 from ordain.models.narrative import WHOLE, early_text
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
 from ordain.models.schemas import OutputTool
@@ -29,7 +30,6 @@ CALLS_KEPT = 8
 AFTER_END_S = 2.0
 """So long is waited for what may follow an answer that is whole."""
 CUT_OFF = ModelError(code=ModelErrorCode.CONNECTION, message="the stream ended before its answer did")
-MEDIA_TYPE = b"text/event-stream"
 _DONE = b"[DONE]"
 _MARK = b"\xef\xbb\xbf"
 
@@ -130,7 +130,7 @@ class EventStream(ABC):
 
     def wants(self, media_type: bytes) -> bool:
         """Whether a body of this type comes here; from then on the answer is this stream."""
-        self.began = media_type.split(b";")[0].strip().lower() == MEDIA_TYPE
+        self.began = is_events(media_type)
         return self.began
 
     @property

@@ -28,6 +28,7 @@ KEPT_CONNECTIONS = 64
 KEPT_S = 4.0
 """So long a connection is kept that nothing is asked over: many servers close theirs after five seconds, and a request sent at that moment is lost."""
 REST_S = 0.1
+EVENTS = b"text/event-stream"
 USER_AGENT = b"ordain"
 
 
@@ -74,8 +75,8 @@ class Exchange:
     The usual variables (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``) are honoured as they are when this is made.
     """
 
-    def __init__(self, url: str, headers: list[tuple[bytes, bytes]]) -> None:
-        """``headers`` are sent besides host, length and media type.
+    def __init__(self, url: str, headers: list[tuple[bytes, bytes]], *, keeps_streams: bool = True) -> None:
+        """``headers`` are sent besides host, length and media type. Without ``keeps_streams`` a connection ends with a stream of events that came over it.
 
         Raises:
             ConfigurationError: ``url`` is no plain http or https address.
@@ -97,6 +98,7 @@ class Exchange:
         ]
         self._tls = httpcore2.default_ssl_context() if parts.scheme == "https" else None
         self._idle: list[httpcore2.AsyncHTTPConnection] = []
+        self._keeps_streams = keeps_streams
         self._proxy = _proxy(parts, self._tls)
         self._closed = False
 
@@ -111,14 +113,18 @@ class Exchange:
         )
         if self._proxy is not None:
             return await _read(await self._proxy.handle_async_request(request), listener)
-        connection = await self._take()
+        connection, answer = await self._take(), None
         try:
-            return await _read(await connection.handle_async_request(request), listener)
+            answer = await _read(await connection.handle_async_request(request), listener)
+            return answer
         finally:
-            if connection.is_available() and not self._closed and len(self._idle) < KEPT_CONNECTIONS:
+            if self._keeps(answer) and connection.is_available() and not self._closed and len(self._idle) < KEPT_CONNECTIONS:
                 self._idle.append(connection)
             else:
                 await connection.aclose()
+
+    def _keeps(self, answer: HttpAnswer | None) -> bool:
+        return answer is not None and (self._keeps_streams or not is_events(answer.headers.get(b"content-type", b"")))
 
     async def _take(self) -> httpcore2.AsyncHTTPConnection:
         while self._idle:
@@ -135,6 +141,11 @@ class Exchange:
             await self._idle.pop().aclose()
         if self._proxy is not None:
             await self._proxy.aclose()
+
+
+def is_events(media_type: bytes) -> bool:
+    """Whether a body of this type is a stream of events."""
+    return media_type.split(b";")[0].strip().lower() == EVENTS
 
 
 async def _read(response: httpcore2.Response, listener: Listener | None) -> HttpAnswer:

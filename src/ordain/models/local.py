@@ -155,7 +155,7 @@ class LocalModel:
         except (OSError, RuntimeError) as error:  # the system has no such program, or no process or thread left
             serving = LlamaServing(error=f"llama.cpp cannot be started: {getattr(error, 'strerror', None) or error}")
         if serving.url:
-            return OpenAIModel(serving.url, key)
+            return OpenAIModel(serving.url, key, keeps_streams=False)  # it says Keep-Alive, and ends the connection behind every stream
         if process is not None:
             await _end(process)
         return _unserved(ModelErrorCode.NOT_FOUND, f"{self._gguf.name}: {serving.error}"[:300])

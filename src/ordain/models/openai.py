@@ -51,8 +51,10 @@ class OpenAIModel:
     cancellation passes through, and closes its connection.
     """
 
-    def __init__(self, base_url: str = DEFAULT_BASE_URL, api_key: str | None = None, api: Api = "chat") -> None:
-        """The key goes into the Authorization header and nowhere else.
+    def __init__(
+        self, base_url: str = DEFAULT_BASE_URL, api_key: str | None = None, api: Api = "chat", *, keeps_streams: bool = True
+    ) -> None:
+        """The key goes into the Authorization header and nowhere else; ``keeps_streams`` as for ``Exchange``.
 
         Raises:
             ConfigurationError: the address is not one, or the key cannot stand in a header.
@@ -63,7 +65,8 @@ class OpenAIModel:
         self._key = key
         self._api: Api = api
         self._modern_length = host.endswith((".openai.com", ".openai.azure.com"))
-        self._exchange = Exchange(self.url, [(b"authorization", b"Bearer " + key.encode())] if key else [])
+        headers = [(b"authorization", b"Bearer " + key.encode())] if key else []
+        self._exchange = Exchange(self.url, headers, keeps_streams=keeps_streams)
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self.url!r})"

@@ -81,15 +81,8 @@ async def model(home: Path) -> AsyncIterator[LocalModel]:
     assert model.pid is None
 
 
-async def tried(model: LocalModel, asked: ModelRequest) -> ModelReply | ModelError:
-    """What comes of it; once more where the process ended, as it does now and then on a busy machine: it is begun again."""
-    reply = await model.attempt(asked)
-    lost = isinstance(reply, ModelError) and reply.code is ModelErrorCode.CONNECTION
-    return await model.attempt(asked) if lost else reply
-
-
 async def answered(model: LocalModel, asked: ModelRequest) -> ModelReply:
-    reply = await tried(model, asked)
+    reply = await model.attempt(asked)
     assert isinstance(reply, ModelReply), reply
     return reply
 
@@ -114,24 +107,44 @@ async def test_a_stream_is_put_together(model: LocalModel) -> None:
     assert "".join(heard) == msgspec.json.decode(reply.text)["text"]
 
 
+async def test_no_connection_is_kept_behind_a_stream(home: Path) -> None:
+    """llama.cpp ends its connection behind a streamed answer although it says otherwise: whatever is asked over it would be lost. Behind a whole answer it is kept."""
+    model = build_local(PROFILE, home)
+    try:
+        kept: list[int] = []
+        for heard in (None, _nothing, None):
+            reply = await model.attempt(request(NOTE, narrative="text"), heard)
+            assert isinstance(reply, ModelReply), reply
+            served = await model._served()
+            assert isinstance(served, OpenAIModel)
+            kept.append(len(served._exchange._idle))
+        assert kept == [1, 0, 1]
+    finally:
+        await model.close()
+
+
+def _nothing(_: str) -> None:
+    """Listens, and keeps nothing."""
+
+
 async def test_bounds_that_no_grammar_bears_are_left_to_the_rules(model: LocalModel) -> None:
     """A schema with larger bounds than llama.cpp takes is enforced without them; what is too long is refused by the rules as ever."""
     wide = {"text": {"type": "string", "maxLength": 60_000}, "list": {"type": "array", "maxItems": 5000, "items": {"enum": [1]}}}
     schema = {"type": "object", "properties": wide, "required": ["text", "list"], "additionalProperties": False}
-    reply = await tried(model, request(schema, max_tokens=200))
+    reply = await model.attempt(request(schema, max_tokens=200))
     assert isinstance(reply, ModelReply) or reply.code is ModelErrorCode.TRUNCATED, reply
 
 
 async def test_rambling_is_cut_and_no_answer(model: LocalModel) -> None:
     """An answer that runs into its length limit is an error, however much of it there is."""
-    cut = await tried(model, request(ESSAY, max_tokens=16))
+    cut = await model.attempt(request(ESSAY, max_tokens=16))
     assert isinstance(cut, ModelError)
     assert cut.code is ModelErrorCode.TRUNCATED
 
 
 async def test_a_prompt_beyond_the_window_is_refused(model: LocalModel) -> None:
     """A prompt that does not fit is an error that says so, and nothing is cut in silence."""
-    refused = await tried(model, request(user="one " * 9000))
+    refused = await model.attempt(request(user="one " * 9000))
     assert isinstance(refused, ModelError)
     assert refused.code is ModelErrorCode.CONTEXT_TOO_LONG
 

@@ -1,6 +1,5 @@
 """The whole house over a real small model that is mostly wrong: code decides, every run is bounded and replays equal."""
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -44,7 +43,7 @@ def bounded(settings: Settings) -> Settings:
     }
     router = settings.policy.router.model_copy(update={"classes": classes})
     supervisor = settings.policy.supervisor.model_copy(update={"max_steps": STEPS, "tools": ["math.evaluate"]})
-    fallback = settings.policy.fallback.model_copy(update={"attempts_total": 2, "attempts_per_profile": 2})  # llama.cpp may end by itself
+    fallback = settings.policy.fallback.model_copy(update={"attempts_total": 1, "attempts_per_profile": 1})
     return settings.model_copy(
         update={"policy": settings.policy.model_copy(update={"router": router, "supervisor": supervisor, "fallback": fallback})}
     )
@@ -105,9 +104,7 @@ async def test_a_turn_is_answered_under_a_true_header(house: Ordain, mode: str) 
     assert answer.reply is not None
     assert answer.reply.header.startswith(("✓", "✗"))
     assert "(local: " in answer.reply.header
-    failed = re.findall(r"✗ model \S+ · (\w+)", answer.reply.header)
-    reached = answer.reply.ok or not {"connection", "not_found", "rejected"}.intersection(failed[-1:])
-    assert reached, answer.reply.header  # and understood; a connection that was lost is tried again
+    assert not any(code in answer.reply.header for code in ("connection", "not_found", "rejected"))  # it was reached, and understood
     await check(house, ["math.evaluate"])
 
 
@@ -156,6 +153,6 @@ async def test_what_it_cost_is_nothing_and_is_said(house: Ordain) -> None:
     found = await spent(house.runtime.search, house.kinds, By.MODEL, SpendingSpan(workspace="default", since=0, until=now, slack_us=0))
     assert list(found.groups) == ["default"]
     assert found.total.attempts >= 1
-    assert set(found.total.failures) <= {"truncated", "malformed", "connection"}
+    assert set(found.total.failures) <= {"truncated", "malformed"}
     assert found.total.usd_micros == 0
     assert found.total.tokens > 0

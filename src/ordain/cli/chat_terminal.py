@@ -6,6 +6,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import ParamSpec
 
@@ -27,7 +28,7 @@ from ordain.cli.conversation_lines import (
 from ordain.cli.exit_codes import OK, UNAVAILABLE
 from ordain.cli.markdown_lines import markdown_lines
 from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
-from ordain.cli.outbox import Outbox
+from ordain.cli.outbox import LEAVING_S, Outbox
 from ordain.cli.output import people_read
 from ordain.cli.screen import BOLD, CYAN, ScreenLine
 from ordain.cli.slash import MODES, REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
@@ -89,8 +90,7 @@ class TerminalChat:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(number, self._screen.leave)
             await self._screen.run()
-            while self._changing is not None:
-                await asyncio.wait({self._changing})
+            await self._settle()
             await self._outbox.settle()
             if opening.done():
                 opening.result()
@@ -101,10 +101,17 @@ class TerminalChat:
                 task.cancel()
         return UNAVAILABLE if self.undelivered else OK
 
+    async def _settle(self) -> None:
+        """Give a command that changes where words go a moment to be done, and so what was typed behind it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVING_S):
+                while self._changing is not None:
+                    await asyncio.wait({self._changing})
+
     @property
     def undelivered(self) -> Sequence[str]:
-        """See ``Outbox``."""
-        return self._outbox.undelivered
+        """See ``Outbox``; so is what was typed behind a command that is not done."""
+        return (*self._outbox.undelivered, *self._ahead)
 
     @property
     def leaves_running(self) -> bool:
@@ -134,19 +141,22 @@ class TerminalChat:
         """Work that changes where words go, or what goes with them: what is typed behind it is said when it is done, and not at all where it failed."""
 
         async def changed() -> None:
-            failed = True
             try:
                 await work(*args, **named)
-                failed = False
-            finally:
-                self._changing, self._ahead, ahead = None, [], self._ahead
-                for text in ahead:
-                    if failed:
-                        self._say(notice(f"not said, since what stands before it failed: {cleaned(text)}"))
-                    else:
-                        self.entered(text)
+            except Exception:  # whatever it was: what waits behind it is not for where it would go now
+                self._changed(failed=True)
+                raise
+            self._changed(failed=False)
 
         self._changing = self._spawn(changed)
+
+    def _changed(self, *, failed: bool) -> None:
+        self._changing, self._ahead, ahead = None, [], self._ahead
+        for text in ahead:
+            if failed:
+                self._say(notice(f"not said, since what stands before it failed: {cleaned(text)}"))
+            else:
+                self.entered(text)
 
     # --- the screen -----------------------------------------------------------------------------------------------------------------
 

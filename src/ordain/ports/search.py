@@ -83,8 +83,8 @@ class WholeSearch(Protocol):
 class SentSearch(Protocol):
     """Messages that came with a whole conversation, by what they came with."""
 
-    async def sent(self, workspace: str, digest: str, *, limit: int) -> Sequence[tuple[str, int]]:
-        """(session, number) of messages of the workspace whose id has this digest (``sent_id``), the latest first; an erased one is not found."""
+    async def sent(self, workspace: str, digest: str, *, session: str = "", limit: int) -> Sequence[tuple[str, int]]:
+        """(session, number) of messages of the workspace, or of a session of it, whose id has this digest (``sent_id``), the latest first; an erased one is not found."""
         ...
 
 

@@ -144,16 +144,21 @@ def _depth(line: str) -> int:
 
 
 def in_words(header: str, meanings: Mapping[str, str]) -> str:
-    """A rendered header whose reasons stand in words, each with its code beside it, and below it what to do about models that failed; ``meanings`` by code. Where no model was asked it tells of no tokens."""
+    """A rendered header whose reasons stand in words, each with its code beside it, and below it what to do about models that failed; ``meanings`` by code. Counted as ``counted`` does."""
 
     def said(found: re.Match[str]) -> str:
         meaning = meanings.get(found["code"])
         return found[0] if meaning is None else f" · {meaning.rstrip('.')} ({found['code']})"
 
+    return "\n".join((_REASON.sub(said, counted(header)), *remedy_lines(header)))
+
+
+def counted(header: str) -> str:
+    """A rendered header that tells of tokens and money only where a model was asked."""
     brief = read_brief(header)
-    if brief is not None and not brief.usd:
-        header = "\n".join(_TOTALS.sub(r"\g<counted>, \g<ms> ms", line) for line in header.split("\n"))
-    return "\n".join((_REASON.sub(said, header), *remedy_lines(header)))
+    if brief is None or brief.usd:
+        return header
+    return "\n".join(_TOTALS.sub(r"\g<counted>, \g<ms> ms", line) for line in header.split("\n"))
 
 
 def _time(ms: int) -> str:

@@ -107,8 +107,7 @@ class Continuations:
         """Messages that came with what the client shows up to its last answer; of a session that is named, those of that session."""
         if last < 0:
             return ()
-        found = await self._search.sent(who[0], _digest(who, shown.before[:last]), limit=ALIKE)
-        return [match for match in found if shown.session in ("", match[0])]
+        return await self._search.sent(who[0], _digest(who, shown.before[:last]), session=shown.session, limit=ALIKE)
 
     async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
         """Whether the answer that is shown is the one that was given there, and nothing was said to the session since."""

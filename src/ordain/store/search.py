@@ -34,9 +34,9 @@ _TREE = (
 )
 
 _SENT = (
-    f"SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session WHERE {SENT} AND t.message_id BETWEEN ? AND ?"
-    " AND s.workspace = ? AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
-    " ORDER BY t.rowid DESC LIMIT ?"
+    f"SELECT s.id, t.seq FROM transcript t JOIN sessions s ON s.no = t.session WHERE {SENT} AND t.message_id BETWEEN ?1 AND ?2"
+    " AND s.workspace = ?3 AND (?4 = '' OR s.id = ?4) AND t.body IS NOT NULL AND EXISTS (SELECT 1 FROM subjects u WHERE u.no = t.subject AND u.key IS NOT NULL)"
+    " ORDER BY t.rowid DESC LIMIT ?5"
 )
 
 _UNSETTLED = (Status.READY, Status.RUNNING, Status.WAITING)
@@ -136,10 +136,10 @@ class SqliteSearch(SqliteSpending):
         """See ``RunSearch.stopped_below``; only runs below the one are looked at, by their index."""
         return bool(self._store.query(_STOPPED_BELOW, (run, *sorted(STOPPED))))
 
-    async def sent(self, workspace: str, digest: str, *, limit: int) -> Sequence[tuple[str, int]]:
+    async def sent(self, workspace: str, digest: str, *, session: str = "", limit: int) -> Sequence[tuple[str, int]]:
         """See ``SentSearch.sent``; by an index of such messages alone."""
         first, last = sent_id(digest, ""), sent_id(digest, "\x7f")
-        return self._store.query(_SENT, (first, last, workspace, limit))  # pyright: ignore[reportReturnType] - rows of these two columns
+        return self._store.query(_SENT, (first, last, workspace, session, limit))  # pyright: ignore[reportReturnType] - rows of these two columns
 
     async def workspace(self, run: str) -> str | None:
         """See ``RunSearch.workspace``."""

@@ -411,6 +411,21 @@ def test_what_was_not_delivered_is_named(home: Path) -> None:
         assert shown == ["not delivered: “stop”", "not delivered: “words for nobody”"]
 
 
+def test_leaving_waits_for_no_command_that_is_never_answered(home: Path) -> None:
+    """Beside a server that stands still whoever leaves behind such a command has left, and what was typed behind it is named as not delivered."""
+    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", **play(home)) as terminal:
+        terminal.until("/help")
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            terminal.type("/session there")
+            terminal.type("words for nobody")
+            terminal.type("\x04", enter=False)
+            assert terminal.end() == 3
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        assert [line for line in terminal.screen.lines if line.startswith("not delivered: ")] == ["not delivered: “words for nobody”"]
+
+
 def test_what_was_said_while_the_server_was_away_is_sent_again(home: Path) -> None:
     """However long it was: each message once and in its order, and what arrives late is told."""
     with (

@@ -24,20 +24,24 @@ from ordain.settings import load_settings
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 
 
+SCRIPTED = ModelProfile(provider="scripted", model="scripted", script="in memory")
 VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "brain.chat": [{"content": "A title"}]}
 
 
 @asynccontextmanager
 async def house(
-    home: Path, exposure: Exposure | None = None, selectable: Sequence[str] = (), model: ModelPort | None = None, **verbs: Any
+    home: Path,
+    exposure: Exposure | None = None,
+    selectable: Sequence[str] = (),
+    model: ModelPort | None = None,
+    profile: ModelProfile = SCRIPTED,
+    **verbs: Any,
 ) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain whose model says these words, and its HTTP face."""
     if selectable:
         (home / "policy.toml").write_text(f"version = 1\n[profile]\nselectable = {json.dumps(selectable)}\n")
     settings = load_settings({}, home)
-    settings = settings.model_copy(
-        update={"profiles": {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")}}
-    )
+    settings = settings.model_copy(update={"profiles": {"default": profile}})
     extras = Extras(models={"default": model or ScriptedModel(make_script(verbs={**VERBS, **verbs}))})
     async with Ordain(settings, extras=extras) as ordain:
         face = Face(runtime=ordain.runtime) if exposure is None else Face(runtime=ordain.runtime, exposure=exposure)

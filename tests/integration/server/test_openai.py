@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from ordain.contracts.access import TokenScope, mint_token
+from ordain.contracts.profiles import ModelProfile
+from ordain.models.offline import OfflineModel
 from ordain.runtime.access import Exposure
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.tokens import NewToken, Tokens
@@ -32,6 +34,15 @@ async def test_an_answer_opens_with_codes_header_and_quotes_the_model(tmp_path: 
         used = answer["usage"]
         assert f"{used['prompt_tokens']}+{used['completion_tokens']} tokens" in view.header
         assert used["total_tokens"] == used["prompt_tokens"] + used["completion_tokens"] > 0
+
+
+async def test_where_no_model_was_asked_there_are_no_tokens_and_no_dollars(tmp_path: Path) -> None:
+    """Neither in usage nor in the text, also where that shows the whole header."""
+    async with house(tmp_path, model=OfflineModel(), profile=ModelProfile(provider="offline", model="offline")) as (_, http):
+        for answer in (await said(http, turns("hello")), await said(http, turns("What is in the attachment?"), model="ordain-agent")):
+            assert set(answer["usage"].values()) == {0}
+            assert "$" not in text_of(answer)
+            assert "token" not in text_of(answer)
 
 
 async def test_a_streamed_answer_ends_with_the_verdict(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from msgspec import structs
 from ordain.models.scripted import Script, ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.configuration import Applied, RecordChange
-from ordain.runtime.continuation import IMPORTED_MARK
+from ordain.runtime.continuation import ALIKE, IMPORTED_MARK
 from ordain.runtime.transcript_replay import retell
 from tests.integration.server.openai_house import CHAT, VERBS, file_part, file_parts, house, profiled, said, streamed_text, text_of, turns
 
@@ -110,6 +110,16 @@ async def test_conversations_that_begin_alike_are_told_apart_by_their_answers(tm
         on = await said(http, turns("hi", text_of(three), "my PIN is 4711"))
         assert on["ordain"]["continuation"] in ("continuation.contradicts", "continuation.unknown")
         assert on["ordain"]["session_id"] not in {each["ordain"]["session_id"] for each in (one, two, three, four)}
+
+
+async def test_a_named_session_is_looked_for_in_itself(tmp_path: Path) -> None:
+    """However many others began alike since."""
+    async with house(tmp_path) as (_, http):
+        first = await said(http, turns("hi"), {"ordain-session": "mine"})
+        for _ in range(ALIKE + 1):
+            await said(http, turns("hi"))
+        on = await said(http, turns("hi", text_of(first), "and"), {"ordain-session": "mine"})
+        assert (on["ordain"]["continuation"], on["ordain"]["ignored"]) == ("continuation.named", [])
 
 
 @pytest.mark.parametrize(

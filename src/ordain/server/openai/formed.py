@@ -16,9 +16,9 @@ _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
 
 
 def usage_of(header: str) -> CompletionUsage:
-    """Tokens as the header counts them; of a text that is no header there are none."""
+    """Tokens as the header counts them; none of a text that is no header, nor where no model was asked."""
     brief = read_brief(header)
-    if brief is None:
+    if brief is None or not brief.usd:
         return CompletionUsage()
     return CompletionUsage(
         prompt_tokens=brief.tokens_in, completion_tokens=brief.tokens_out, total_tokens=brief.tokens_in + brief.tokens_out

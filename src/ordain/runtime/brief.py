@@ -71,7 +71,7 @@ def read_brief(header: str) -> Brief | None:
     if title is None or totals is None:
         return None
     asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
-    costs = int(totals["asked"]) > 0 and any(provider != OFFLINE for _, provider, _ in asked)
+    costs = int(totals["asked"]) > 0 and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
     return Brief(
         mark=title["mark"],
         verdict=verdict_told(header) or "",

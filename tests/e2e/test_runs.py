@@ -337,4 +337,4 @@ def test_one_line_per_run_end(server: Server) -> None:
     run = server.plan(ask("simple"))["run_id"]
     lines = [line for line in server.log().splitlines() if run in line]
     assert len(lines) == 1
-    assert f"run={run} flow=planner@4 status=completed reason=ok" in lines[0]
+    assert f"run={run} flow=planner@5 status=completed reason=ok" in lines[0]

@@ -55,7 +55,7 @@ def test_the_wheel_runs_the_readmes_lines(installed: Path, tmp_path: Path) -> No
     """The README's example runs from the installed wheel and prints a header of a completed run, which then replays equal."""
     (example,) = re.findall(r"```python\n(import asyncio\nfrom ordain.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     printed = run(installed, "-c", example, ORDAIN_HOME=str(tmp_path), **lent(installed)).stdout
-    assert "planner@4 · completed · ok" in printed
+    assert "planner@5 · completed · ok" in printed
     assert "✓ count_words" in printed
     where = run(installed, "-c", "import ordain; print(ordain.__file__)", **lent(installed)).stdout
     assert str(installed.parents[1]) in where

@@ -99,7 +99,7 @@ async def shown(house: House) -> None:
     before = (ShownTurn(role="user", text="hello"), ShownTurn(role="assistant", text="✓ gpt-x · 2 tools\n\nIt was sent."))
     now = Shown(before=before, now=(ShownTurn(role="user", text="how do I drink my tea?"),), instructions="You are a pirate.")
     place = await runtime.continuation.place(now, workspace=WORKSPACE, principal=PRINCIPAL, user="ada")
-    sent = await runtime.receive(message("how do I drink my tea?", place.session), PRINCIPAL, WORKSPACE, source="openai", sent=place.sent)
+    sent = await runtime.receive(message("how do I drink my tea?", place.session), PRINCIPAL, WORKSPACE, source="openai", place=place)
     await runtime.conversation.answer(WORKSPACE, sent)
 
 

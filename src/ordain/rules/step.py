@@ -6,7 +6,8 @@ tool id, tool input. The outcome says which tool; the directive itself stays in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import re
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, cast
 
 import msgspec
@@ -62,30 +63,36 @@ class Finish(Struct, frozen=True, tag="finish"):
 
 
 class Invalid(Struct, frozen=True, tag="invalid"):
-    """Not executable; ``detail`` names the place, never the value."""
+    """Not executable; ``detail`` names the place, never the value. ``calls``: it means the call of a tool all the same."""
 
     detail: str = ""
+    calls: bool | UnsetType = UNSET
 
 
 StepOutcome = CallTool | Finish | Invalid
 
 
 class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
-    """Features of one directive: which step, how large, how many tools are on offer."""
+    """Features of one directive: which step, how large, how many tools are on offer; and whether a refused one that means a call counts as one."""
 
     step_index: int
     size_bytes: int
     tools: int
     toolset: str | UnsetType = UNSET
+    counts: bool | UnsetType = UNSET
 
 
 class StepInputs(Struct, frozen=True, kw_only=True):
-    """The parsed proposal, the schemas of the tools on offer, the ids of all registered verbs, and what an answer has to fit (None: nothing)."""
+    """The parsed proposal, the schemas of the tools on offer, the ids of all registered verbs, and what an answer has to fit (None: nothing).
+
+    ``text`` are the model's words, which a proposal that was not parsed is looked for in.
+    """
 
     proposal: Parsed | Unparsed
     tools: Mapping[str, tuple[Schema, ...]]
     registered: Set[str]
     answer: Schema | None = None
+    text: str = ""
 
 
 Objection = tuple[Reason, str] | None
@@ -93,21 +100,26 @@ Objection = tuple[Reason, str] | None
 
 def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decision[StepOutcome]:
     """The first violation, or what the directive asks for."""
+    found = _objection(inputs, policy)
+    if found is not None:
+        reason, detail = found
+        calls = facts.counts is True and means_call(inputs)
+        return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET), reason=reason)
+    value = cast("Parsed", inputs.proposal).value
+    if value["finish"]:
+        return Decision(outcome=Finish(), reason=StepReason.FINISH)
+    return Decision(outcome=CallTool(value["action"]["tool_id"]), reason=StepReason.CALL)
+
+
+def _objection(inputs: StepInputs, policy: Policy) -> Objection:
     proposal = inputs.proposal
     if isinstance(proposal, Unparsed):
-        return _invalid((proposal.reason, ""))
+        return proposal.reason, ""
     found = _form(proposal, policy) or _consistency(proposal.value)
     if found is not None:
-        return _invalid(found)
+        return found
     value = proposal.value
-    if value["finish"]:
-        found = _answer(value["final_answer"], inputs.answer)
-        return Decision(outcome=Finish(), reason=StepReason.FINISH) if found is None else _invalid(found)
-    action = value["action"]
-    found = _tool(action, inputs)
-    if found is not None:
-        return _invalid(found)
-    return Decision(outcome=CallTool(action["tool_id"]), reason=StepReason.CALL)
+    return _answer(value["final_answer"], inputs.answer) if value["finish"] else _tool(value["action"], inputs)
 
 
 def directive_fault(proposal: Parsed, policy: Policy) -> Reason | None:
@@ -126,11 +138,6 @@ def finishing_fault(proposal: Parsed, policy: Policy) -> Reason | None:
 
 def _form(proposal: Parsed, policy: Policy) -> Objection:
     return _size(proposal, policy) or _shape(proposal.value)
-
-
-def _invalid(found: tuple[Reason, str]) -> Decision[StepOutcome]:
-    reason, detail = found
-    return Decision(outcome=Invalid(detail[:DETAIL_MAX]), reason=reason)
 
 
 def _size(proposal: Parsed, policy: Policy) -> Objection:
@@ -224,6 +231,41 @@ def _answer(answer: dict[str, Any], schema: Schema | None) -> Objection:
     return StepReason.ANSWER_INVALID, "final_answer.structured " + "; ".join(schema.errors(structured))
 
 
+# --- what a refused directive means ----------------------------------------------------------------------------------------------
+
+_QUOTED_CALL = re.compile(r"""["']tool_id["']\s*:\s*["'][^"'\s]""")
+_QUOTED = re.compile(rf"""["']([^"'\\\s]{{1,{TOOL_ID_MAX}}})(?=["'])""")
+NOT_OF_A_CALL = frozenset({"thought", "final_answer"})
+
+
+def means_call(inputs: StepInputs) -> bool:
+    """Whether a directive proposes a call, whatever it was refused for (RTE-12): it has an action, or names a tool on offer where no answer stands.
+
+    What is no JSON object means one where it quotes a tool's id as such, or a tool on offer. A wrong yes costs an ``ok``, a wrong no gives one.
+    """
+    proposal = inputs.proposal
+    if isinstance(proposal, Unparsed):
+        return bool(_QUOTED_CALL.search(inputs.text)) or any(found[1] in inputs.tools for found in _QUOTED.finditer(inputs.text))
+    value = proposal.value
+    if value.get("action") and isinstance(value["action"], dict):
+        return True
+    elsewhere = {key: part for key, part in value.items() if key not in NOT_OF_A_CALL}
+    return any(text in inputs.tools for text in _texts(elsewhere))
+
+
+def _texts(value: dict[str, Any]) -> Iterator[str]:
+    """Every text in a value, at any depth that ``parse_object`` lets through."""
+    waiting: list[Any] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            waiting.extend(cast("dict[str, Any]", part).values())
+        elif isinstance(part, list):
+            waiting.extend(cast("list[Any]", part))
+
+
 _STEP = msgspec.json.Decoder(CallTool | Finish | Invalid)
 OF_A_CALL = frozenset(
     str(reason)
@@ -237,11 +279,16 @@ OF_A_CALL = frozenset(
 """Refused with these, a directive proposed a call all the same."""
 
 
+def proposes_call(outcome: StepOutcome, reason: str) -> bool:
+    """Whether what was judged so counts as a proposed call."""
+    return isinstance(outcome, CallTool) or reason in OF_A_CALL or (isinstance(outcome, Invalid) and outcome.calls is True)
+
+
 def _tells(recorded: Recorded) -> HeaderShare:
     number, outcome = recorded.steps + 1, _STEP.decode(recorded.outcome)
     proposed = outcome.tool_id if isinstance(outcome, CallTool) else "finish" if isinstance(outcome, Finish) else "no executable directive"
     mark = "proposal" if recorded.judged else "fail" if isinstance(outcome, Invalid) else "ok"
-    called = isinstance(outcome, CallTool) or recorded.reason in OF_A_CALL
+    called = proposes_call(outcome, recorded.reason)
     line = HeaderLine(mark=mark, what=f"step {number}: {proposed}", reason=recorded.reason)
     return HeaderShare(steps=1, proposed=int(called), lines=(line,))
 

@@ -71,7 +71,7 @@ PLAN_ANSWER: dict[str, Any] = {
     "final_answer": {"content": "1. The library opens at nine.\n2. It belongs to the town.\n3. Entry is free.", "structured": {}},
     "trace": [{"step_index": 0, "thought": "The facts are in the text.", "action": None, "observation": None}],
     "usage": {"steps": 1, "tokens_reason": 0, "tokens_answer": 41, "tools_called": [], "duration_ms": 812, "estimated": False},
-    "header": f"✓ ok · ordain run {RUN} · planner@4 · completed · ok\n· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms",
+    "header": f"✓ ok · ordain run {RUN} · planner@5 · completed · ok\n· 1 steps, 1 model calls, 0 verb calls, 512+41 tokens, $0.000000, 812 ms",
     "verdict": "ok",
 }
 VERB_REQUEST: dict[str, Any] = {"verb_id": "math.evaluate", "payload": {"expression": "0.1 + 0.2"}, "caller": "planner-react"}

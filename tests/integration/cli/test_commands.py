@@ -317,7 +317,7 @@ def test_replay_needs_no_models_verbs_or_network(server: Server, tmp_path: Path)
         done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         assert [(one["flow"], one["verdict"], one["settled"]) for one in json.loads(done.stdout)["runs"]] == [
-            ("planner@4", "equal", True),
+            ("planner@5", "equal", True),
             ("verb_plan@2", "equal", True),
         ]
     assert "2 of 2 runs replay equal" in server.cli("replay", run).stdout.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import AsyncIterator
@@ -80,9 +81,38 @@ async def test_a_plan_whose_only_tool_failed_is_partial_everywhere(tmp_path: Pat
     async with house(tmp_path, planner=[DIVIDE, finish("computed successfully")]) as (_, http):
         told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
         assert (told["status"], told["verdict"]) == ("ok", "partial")
-        assert told["header"].startswith(f"✗ partial · ordain run {told['run_id']} · planner@4")
+        assert told["header"].startswith(f"✗ partial · ordain run {told['run_id']} · planner@5")
         run = (await http.get(f"/runs/{told['run_id']}")).json()
         assert (run["verdict"], run["response"]["verdict"], run["header"]) == ("partial", "partial", told["header"])
+
+
+ACTION = {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}}
+SHAPELESS = {
+    "in a list": json.dumps([{"thought": "", "finish": False, "action": ACTION}]),
+    "a key too many": {"thought": "", "finish": False, "action": ACTION, "note": "now"},
+    "bare": ACTION,
+}
+
+
+@pytest.mark.parametrize("said", SHAPELESS.values(), ids=SHAPELESS)
+@pytest.mark.parametrize("mode", ["plan", "agent"])
+async def test_a_call_that_had_no_shape_was_proposed(tmp_path: Path, said: Any, mode: str) -> None:
+    """RTE-12 “failures must not be summarised away”: a call was refused for its shape, the model says that it was made, and nothing was."""
+    async with house(tmp_path, planner=[said, finish("It was worked out: 4.")]) as (_, http):
+        if mode == "plan":
+            told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
+        else:
+            told = (await http.post("/api/chat", json=agent("add", "math.evaluate"))).json()["reply"]
+        assert told["verdict"] == "no tool succeeded"
+        assert told["header"].startswith("✗ no tool succeeded · ordain run")
+
+
+async def test_prose_for_a_directive_proposed_nothing(tmp_path: Path) -> None:
+    """RTE-12: an answer that proposed no call is ``ok`` with the line that no tool was used, also where it came as prose at first."""
+    async with house(tmp_path, planner=["It is 4.", finish("4")]) as (_, http):
+        told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
+        assert told["verdict"] == "ok"
+        assert "no tool was used" in told["header"]
 
 
 async def test_another_argument_makes_no_write_good(tmp_path: Path) -> None:

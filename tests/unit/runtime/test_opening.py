@@ -67,6 +67,6 @@ def test_it_says_with_which_wording_it_reads(session: str) -> None:
 
 def test_what_is_no_input_opens_nothing() -> None:
     """It is the request's fault, before a run exists."""
-    with pytest.raises(InvalidRequest, match=r"kind planner@4 cannot read this input: .*\n*goal") as refused:
+    with pytest.raises(InvalidRequest, match=r"kind planner@5 cannot read this input: .*\n*goal") as refused:
         root_run(PLANNER, msgspec.structs.replace(OPENING, input=Raw(b"{}")), shipped())
     assert isinstance(refused.value.__cause__, ValueError)

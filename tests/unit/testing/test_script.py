@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "another's catalog": (
         lambda: scripted([finish("x")], catalog_of()),
-        f"kind planner@4 asks by template '{PLANNER.prompts[0].template}', and the catalog has none: make it by catalog_of",
+        f"kind planner@5 asks by template '{PLANNER.prompts[0].template}', and the catalog has none: make it by catalog_of",
     ),
 }
 

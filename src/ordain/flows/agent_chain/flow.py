@@ -21,6 +21,15 @@ TRUST: dict[str, Trust] = dict.fromkeys(("mode", "text", "structured", "planner_
 
 async def run_chain(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Work on what was asked until there is a validated answer, or say exactly why there is none."""
+    return await _run(context, call, counts=True)
+
+
+async def run_chain_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 1, where a directive that was refused for its shape was no proposed call."""
+    return await _run(context, call, counts=False)
+
+
+async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> VerbPlanOutput:
     asked = chain_request(call)
     if asked.session_id is not None and asked.session_id != context.session:
         return VerbPlanOutput(ok=False, error="foreign_session", message="a chain works in the session of who asks for it alone")
@@ -28,6 +37,7 @@ async def run_chain(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput
         role=ROLE,
         history=call.history or HistoryRef(session=context.session),
         narrative="final_answer.content" if call.narrate else "",
+        counts=counts,
     )
     worked = await work(context.told(turn_kind(call)), planner_request(context.catalog, asked), CHAIN_PROMPT, how)
     if not worked.ok or worked.output is None:

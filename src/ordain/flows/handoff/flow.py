@@ -27,6 +27,15 @@ TRUST = {"status": Trust.SYSTEM, "mode": Trust.SYSTEM, "outputPayload": Trust.FO
 
 async def run_handoff(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Do the work, or say exactly why it is not done."""
+    return await _run(context, call, counts=True)
+
+
+async def run_handoff_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 1, where a directive that was refused for its shape was no proposed call."""
+    return await _run(context, call, counts=False)
+
+
+async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> VerbPlanOutput:
     context, envelope = context.told(turn_kind(call)), call.handoff or NO_ENVELOPE
     begun = _begun(context, call)
     if isinstance(begun, HandoffRefused):
@@ -35,15 +44,16 @@ async def run_handoff(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutp
     limits = SafetyLimits(
         tool_calls=policy.tool_calls, planner_invocations=policy.planner_invocations, ms=round(policy.timeout_seconds * 1000)
     )
-    worked = await work(context, planner_request(context.catalog, call), HANDOFF_PROMPT, Working(role=envelope.worker, limits=limits))
+    how = Working(role=envelope.worker, limits=limits, counts=counts)
+    worked = await work(context, planner_request(context.catalog, call), HANDOFF_PROMPT, how)
     if not worked.ok:
         return _failed(context, envelope.mode, worked.error, worked.message, worked.steps)
     card, output = context.catalog.card_of(call.verb), worked.output
     if card is not None:
-        counts = counted(context, Call(verb=call.verb, args=call.args), card, envelope, worked)
-        if isinstance(counts.outcome, ToolFirstViolation):
-            return _failed(context, envelope.mode, VIOLATION, counts.reason.meaning, worked.steps)
-        output = PASSED if isinstance(counts.outcome, OutputPassed) else output
+        found = counted(context, Call(verb=call.verb, args=call.args), card, envelope, worked)
+        if isinstance(found.outcome, ToolFirstViolation):
+            return _failed(context, envelope.mode, VIOLATION, found.reason.meaning, worked.steps)
+        output = PASSED if isinstance(found.outcome, OutputPassed) else output
     result = completed(envelope.mode, output if envelope.return_expected else None)
     return VerbPlanOutput(ok=True, output=_wire(result), trust=TRUST, step_results=worked.steps)
 

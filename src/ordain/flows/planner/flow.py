@@ -35,8 +35,17 @@ from ordain.rules.step import REASK, Reask, ReaskFacts
 
 async def run_planner(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
     """Work on one goal until there is an answer, or say exactly why there is none."""
+    return await _run(context, request, counts=True)
+
+
+async def run_planner_4(context: FlowContext, request: PlannerRequest) -> PlannerOutcome:
+    """Version 4, where a directive that was refused for its shape was no proposed call."""
+    return await _run(context, request, counts=False)
+
+
+async def _run(context: FlowContext, request: PlannerRequest, *, counts: bool) -> PlannerOutcome:
     whole = context
-    context, progress, refused = begin(context, request, PROMPT)
+    context, progress, refused = begin(context, request, PROMPT, counts=counts)
     context = context.narrowed(tool.tool_id for tool in progress.tools if tool.tool_id != CHAIN_VERB)
     planning = _Planning(context, progress, SecondLooks(whole, context, progress))
     if refused is not None:

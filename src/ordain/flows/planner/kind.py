@@ -13,7 +13,7 @@ from ordain.contracts.scope import CapabilityScope
 from ordain.flows.accounts import known_agent
 from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind
-from ordain.flows.planner.flow import run_planner
+from ordain.flows.planner.flow import run_planner, run_planner_4
 from ordain.flows.planner.outcome import PlannerOutcome, settle_plan
 from ordain.flows.planner.prompt import CRITIC, PROMPT, PROMPT_3
 from ordain.flows.planner.session import GOING_ON, recounted
@@ -56,7 +56,7 @@ def _grant_3(request: PlannerRequest, catalog: Catalog) -> CapabilityScope:
 
 PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     name="planner",
-    version=4,
+    version=5,
     run=run_planner,
     decode_input=_decode,
     settle=settle_plan,
@@ -71,6 +71,9 @@ PLANNER: Kind[PlannerRequest, PlannerOutcome] = Kind(
     wire=PLAN_WIRE,
     judged=True,
 )
-PLANNER_3 = replace(PLANNER, version=3, run=run_planner_3, grant=_grant_3, prompts=(PROMPT_3,), rules=(), claims=(), escalates=frozenset())
+PLANNER_4 = replace(PLANNER, version=4, run=run_planner_4)
+PLANNER_3 = replace(
+    PLANNER_4, version=3, run=run_planner_3, grant=_grant_3, prompts=(PROMPT_3,), rules=(), claims=(), escalates=frozenset()
+)
 PLANNER_2 = replace(PLANNER_3, version=2, run=run_planner_2, label=_label_2, judged=False)
 PLANNER_1 = replace(PLANNER_2, version=1, run=run_planner_1)

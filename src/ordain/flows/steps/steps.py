@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -29,7 +29,7 @@ from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
 from ordain.rules.proposals import Parsed
 from ordain.rules.reasons import Reason
 from ordain.rules.scope import SCOPE, ScopeFacts, ScopeInputs, ScopeRefused
-from ordain.rules.step import STEP, CallTool, Finish, Invalid, StepFacts, StepInputs
+from ordain.rules.step import STEP, CallTool, Finish, Invalid, StepFacts, StepInputs, proposes_call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,11 @@ class ProposedFinish(Struct, frozen=True, kw_only=True):
 
 
 class RefusedStep(Struct, frozen=True, kw_only=True):
-    """A directive that is not executable: the reason, and the place in it."""
+    """A directive that is not executable: the reason, the place in it, and whether it proposed a call all the same."""
 
     reason: Reason
     detail: str
+    calls: bool
     thought: str | None
     answer: int
 
@@ -71,7 +72,8 @@ class RefusedStep(Struct, frozen=True, kw_only=True):
 class Progress:
     """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution.
 
-    ``beside`` are records that prompts show beside the steps, each with its size in bytes.
+    ``beside`` are records that prompts show beside the steps, each with its size in bytes. With ``counts`` a refused directive that means a call
+    counts as a proposed one.
     """
 
     request: PlannerRequest
@@ -81,6 +83,7 @@ class Progress:
     tools: tuple[ToolRef, ...] = ()
     schemas: Mapping[str, tuple[Schema, ...]] = field(default_factory=dict[str, "tuple[Schema, ...]"])
     answer_schema: Schema | None = None
+    counts: bool = False
     base: Any = None
     history: HistoryRef | None = None
     narrative: str = ""
@@ -109,8 +112,16 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
 
 def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> NextStep:
     proposal = proposal_of(answer)
-    facts = StepFacts(step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools))
-    inputs = StepInputs(proposal=proposal, tools=progress.schemas, registered=context.catalog.verbs.keys(), answer=progress.answer_schema)
+    facts = StepFacts(
+        step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools), counts=progress.counts or UNSET
+    )
+    inputs = StepInputs(
+        proposal=proposal,
+        tools=progress.schemas,
+        registered=context.catalog.verbs.keys(),
+        answer=progress.answer_schema,
+        text=answer.content or "",
+    )
     decision = context.fx.decide(STEP, facts, inputs, (answer.seq,))
     value = proposal.value if isinstance(proposal, Parsed) else {}
     thought = value.get("thought")
@@ -126,7 +137,8 @@ def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> Nex
             return ProposedCall(call=Call(verb=action["tool_id"], args=action["input"]), thought=thought, answer=answer.seq)
         case Invalid(detail=detail):
             _book(progress, answer, finishing=False)
-            return RefusedStep(reason=decision.reason, detail=detail, thought=thought, answer=answer.seq)
+            calls = proposes_call(decision.outcome, decision.reason)
+            return RefusedStep(reason=decision.reason, detail=detail, calls=calls, thought=thought, answer=answer.seq)
         case _:
             raise AssertionError("rule step has three outcomes")
 
@@ -150,11 +162,16 @@ def left_answer(progress: Progress) -> int:
     return progress.limits.max_tokens_answer - progress.tokens_answer
 
 
-def begin(context: FlowContext, request: PlannerRequest, prompt: PromptKind[Progress]) -> tuple[FlowContext, Progress, ScopeRefused | None]:
-    """Settle limits, deadline and scope; whatever drives ``next_step`` begins with this (B-02). The context is what the loop works in."""
+def begin(
+    context: FlowContext, request: PlannerRequest, prompt: PromptKind[Progress], *, counts: bool = False
+) -> tuple[FlowContext, Progress, ScopeRefused | None]:
+    """Settle limits, deadline and scope; whatever drives ``next_step`` begins with this (B-02). The context is what the loop works in.
+
+    Without ``counts`` a directive that is refused for its shape is no proposed call, as versions have it that began before that was counted.
+    """
     limits = _limits(context, request)
     context = context.until(min(context.deadline, context.now() + limits.timeout_ms * 1000))
-    progress = Progress(request=request, limits=limits, prompt=prompt, began=context.now())
+    progress = Progress(request=request, limits=limits, prompt=prompt, began=context.now(), counts=counts)
     asked = tuple(tool.tool_id for tool in request.toolset)
     digest = content_digest("\n".join(asked).encode())
     inputs = ScopeInputs(asked=asked, catalog=context.catalog)

@@ -24,7 +24,7 @@ from ordain.journal.digests import call_digest
 from ordain.ports.effects import Interrupted
 from ordain.rules.proceed import Bound
 from ordain.rules.safety import SAFETY, LimitExceeded, SafetyFacts, SafetyLimits
-from ordain.rules.step import OF_A_CALL, REASK, Reask, ReaskFacts
+from ordain.rules.step import REASK, Reask, ReaskFacts
 
 SAFETY_CODE = "safety_limit_exceeded"
 
@@ -32,7 +32,8 @@ SAFETY_CODE = "safety_limit_exceeded"
 class Working(Struct, frozen=True, kw_only=True):
     """How a worker works: as whom its model is asked, with which history, and within which limits beside those of its request (None: no others).
 
-    ``narrative`` is the part of an answer that may be shown while it is written. ``step_ms`` bounds one call of the model, 0 leaves it.
+    ``narrative`` is the part of an answer that may be shown while it is written. ``step_ms`` bounds one call of the model, 0 leaves it. Without
+    ``counts`` a directive that is refused for its shape is no proposed call, as versions have it that began before that was counted.
     """
 
     role: str = ""
@@ -40,6 +41,7 @@ class Working(Struct, frozen=True, kw_only=True):
     narrative: str = ""
     step_ms: int = 0
     limits: SafetyLimits | None = None
+    counts: bool = True
 
 
 class Worked(Struct, frozen=True, kw_only=True):
@@ -60,7 +62,7 @@ class Worked(Struct, frozen=True, kw_only=True):
 async def work(context: FlowContext, request: PlannerRequest, prompt: PromptKind[Progress], how: Working | None = None) -> Worked:
     """Work on one goal within the request's limits, until there is a validated answer, or say exactly why there is none. Interrupted, it says so."""
     how = how or Working()
-    context, progress, refused = begin(context, request, prompt)
+    context, progress, refused = begin(context, request, prompt, counts=how.counts)
     if refused is not None:
         return Worked(ok=False, error=refused.code, message=f"tool {refused.verb}")
     progress.history, progress.narrative, progress.role = how.history, how.narrative, how.role
@@ -122,7 +124,7 @@ class _Worker:
     def _refused(self, step: RefusedStep) -> Worked | None:
         progress = self._progress
         add_step(progress, step.thought, step.answer)
-        self._kept_back += step.reason in OF_A_CALL
+        self._kept_back += step.calls
         first = progress.first_refusal = progress.first_refusal or step
         facts = ReaskFacts(used=progress.reasks, reason=step.reason)
         if not isinstance(self._context.fx.decide(REASK, facts, None, (step.answer,)).outcome, Reask):

@@ -1,18 +1,21 @@
-"""Kind ``subgoal`` as a value."""
+"""Kind ``subgoal`` as a value, and its version before for what was begun under it."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import msgspec
 
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.subgoal.flow import run_subgoal
+from ordain.flows.subgoal.flow import run_subgoal, run_subgoal_1
 from ordain.flows.subgoal.prompt import SUBGOAL_PROMPT
+from ordain.rules.verdict import VERDICT
 
 SUBGOAL: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="subgoal",
-    version=1,
+    version=2,
     run=run_subgoal,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -23,5 +26,7 @@ SUBGOAL: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     carrying=Carrying(waits=True, inherits=True),
     raises=True,
     prompts=(SUBGOAL_PROMPT,),
+    rules=(VERDICT,),
     judged=True,
 )
+SUBGOAL_1 = replace(SUBGOAL, version=1, run=run_subgoal_1, rules=())

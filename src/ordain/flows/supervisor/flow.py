@@ -45,17 +45,22 @@ INSTEAD = "Plain chat needs no plan; for an agent take a model that keeps to a s
 
 async def run_supervisor(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Work on what the user said until there is a validated answer, or say exactly why there is none."""
-    return await _run(context, call, attaches=True)
+    return await _run(context, call)
+
+
+async def run_supervisor_7(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 7, where a directive that was refused for its shape was no proposed call."""
+    return await _run(context, call, counts=False)
 
 
 async def run_supervisor_6(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Version 6, which says nothing of what a council proposed that came to no end."""
-    return await _run(context, call, attaches=False)
+    return await _run(context, call, attaches=False, counts=False)
 
 
-async def _run(context: FlowContext, call: VerbPlanInput, *, attaches: bool) -> VerbPlanOutput:
+async def _run(context: FlowContext, call: VerbPlanInput, *, attaches: bool = True, counts: bool = True) -> VerbPlanOutput:
     whole = context.told(turn_kind(call))
-    context, progress, refused = begin(whole, request_of(call), STEP_PROMPT)
+    context, progress, refused = begin(whole, request_of(call), STEP_PROMPT, counts=counts)
     if refused is not None:
         return VerbPlanOutput(ok=False, error=refused.code, message=f"tool {refused.verb}")
     progress.history = call.history or HistoryRef(session=context.session)

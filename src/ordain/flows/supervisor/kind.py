@@ -11,7 +11,7 @@ from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_wor
 from ordain.flows.context import Carrying
 from ordain.flows.deliberation.prompt import COUNCIL_PROMPTS
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.supervisor.flow import run_supervisor, run_supervisor_6
+from ordain.flows.supervisor.flow import run_supervisor, run_supervisor_6, run_supervisor_7
 from ordain.flows.supervisor.prompt import MOVE_PROMPT, MOVE_PROMPT_3, STEP_PROMPT
 from ordain.flows.supervisor.v1 import run_supervisor as run_supervisor_1
 from ordain.flows.supervisor.v2 import run_supervisor as run_supervisor_2
@@ -22,7 +22,7 @@ from ordain.rules.supervise import SUPERVISE
 
 SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="supervisor",
-    version=7,
+    version=8,
     run=run_supervisor,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -36,7 +36,8 @@ SUPERVISOR: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     escalates=frozenset({CHAIN_VERB}),
     judged=True,
 )
-SUPERVISOR_6 = replace(SUPERVISOR, version=6, run=run_supervisor_6)
+SUPERVISOR_7 = replace(SUPERVISOR, version=7, run=run_supervisor_7)
+SUPERVISOR_6 = replace(SUPERVISOR_7, version=6, run=run_supervisor_6)
 SUPERVISOR_5 = replace(SUPERVISOR_6, version=5, run=run_supervisor_5, prompts=(STEP_PROMPT, MOVE_PROMPT), escalates=frozenset())
 SUPERVISOR_4 = replace(SUPERVISOR_5, version=4, run=run_supervisor_4)
 SUPERVISOR_3 = replace(SUPERVISOR_4, version=3, run=run_supervisor_3, prompts=(STEP_PROMPT, MOVE_PROMPT_3), judged=False)

@@ -29,7 +29,7 @@ from ordain.rules.limits import LIMITS, LimitsFacts, LimitsSet
 from ordain.rules.proposals import Parsed
 from ordain.rules.reasons import Reason
 from ordain.rules.scope import SCOPE, ScopeFacts, ScopeInputs, ScopeRefused
-from ordain.rules.step import STEP, CallTool, Finish, Invalid, StepFacts, StepInputs, proposes_call
+from ordain.rules.step import OF_A_CALL, STEP, CallTool, Finish, Invalid, StepFacts, StepInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +135,9 @@ def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> Nex
             _book(progress, answer, finishing=False)
             action = value["action"]
             return ProposedCall(call=Call(verb=action["tool_id"], args=action["input"]), thought=thought, answer=answer.seq)
-        case Invalid(detail=detail):
+        case Invalid(detail=detail, calls=meant):
             _book(progress, answer, finishing=False)
-            calls = proposes_call(decision.outcome, decision.reason)
+            calls = meant is True or decision.reason in OF_A_CALL
             return RefusedStep(reason=decision.reason, detail=detail, calls=calls, thought=thought, answer=answer.seq)
         case _:
             raise AssertionError("rule step has three outcomes")

@@ -29,4 +29,4 @@ SUBGOAL: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     rules=(VERDICT,),
     judged=True,
 )
-SUBGOAL_1 = replace(SUBGOAL, version=1, run=run_subgoal_1, rules=())
+SUBGOAL_1 = replace(SUBGOAL, version=1, run=run_subgoal_1)

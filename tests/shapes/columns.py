@@ -41,8 +41,9 @@ PROGRESS = Unseen("how far housekeeping got; gone, it begins anew. What it destr
 NUMBER = Unseen("a row's own number, which keeps rows together in the file; their order is that of a column under the ledger or a chain")
 OUTBOX = Unseen("nothing delivers or shows it; the words stand in the run's record and its transcript")
 SAID = Unseen("an engine's own note, read by the next")
-LIBRARY = Apart(
-    "what is remembered, and no record of what happened: what a run was given of it stands in its journal", ("/docs", "/memory", "/docs/")
+FINDING = Apart(
+    "what finds what is remembered, made from its words: it tells how near they are to a question, and how many there are",
+    ("/docs", "/memory", "/docs/"),
 )
 ACCESS = Apart("who may come in, and no record of what happened: restoring revokes it", ("/tokens", "/tokens/audit"))
 
@@ -116,32 +117,21 @@ COLUMNS: dict[str, dict[str, Held | Unseen | Apart]] = {
     "probes": dict.fromkeys(("one", "at"), SAID),
     "beats": dict.fromkeys(("one", "at"), CLOCK),
     "pauses": dict.fromkeys(("no", "began", "ended"), CLOCK),
-    "items": dict.fromkeys(
-        (
-            *(
-                "no",
-                "workspace",
-                "id",
-                "kind",
-                "state",
-                "title",
-                "theme",
-                "mood",
-                "tags",
-                "media_type",
-                "trust",
-                "author",
-                "source",
-                "session",
-            ),
-            *("run", "subject", "key", "digest", "size", "pages", "passages", "created_at", "removed_at", "removed_by"),
+    "items": {
+        **dict.fromkeys(
+            ("no", "workspace", "id", "kind", "state", "title", "theme", "mood", "tags", "media_type", "trust", "author"), LEDGER
         ),
-        LIBRARY,
-    ),
-    "passages": dict.fromkeys(("no", "item", "seq", "page", "start", "stop", "heading", "text"), LIBRARY),
-    "vectors": dict.fromkeys(("no", "workspace", "embedder", "passage", "dimension", "vector"), LIBRARY),
-    "library": dict.fromkeys(("workspace", "passages", "removals"), LIBRARY),
-    "word_indexes": dict.fromkeys(("no", "workspace", "deletions", "merging", "merged"), LIBRARY),
+        **dict.fromkeys(("source", "session", "run", "subject", "key", "digest", "size", "pages", "passages", "created_at"), LEDGER),
+        **dict.fromkeys(("removed_at", "removed_by", "seal"), LEDGER),
+        "words": Unseen("where an addition goes on from; of what is whole it is made anew from its passages"),
+    },
+    "passages": {
+        **dict.fromkeys(("item", "seq", "page", "start", "stop", "heading", "text"), LEDGER),
+        "no": FINDING,
+    },
+    "vectors": dict.fromkeys(("no", "workspace", "embedder", "passage", "dimension", "vector"), FINDING),
+    "library": dict.fromkeys(("workspace", "passages", "removals"), FINDING),
+    "word_indexes": dict.fromkeys(("no", "workspace", "deletions", "merging", "merged"), FINDING),
     "configuration": dict.fromkeys(("place", "resource", "id", "version", "config", "by", "at"), LEDGER),
     "tokens": dict.fromkeys(
         ("no", "name", "scopes", "workspaces", "rate", "created_at", "expires_at", "revoked_at", "last_used_at"), ACCESS
@@ -152,5 +142,11 @@ COLUMNS: dict[str, dict[str, Held | Unseen | Apart]] = {
     ),
 }
 """By table and column."""
-WHILE: dict[str, str] = {"mailbox": "taken IS NULL", "transcript": "marks IS NOT NULL"}
-"""Of which rows that is so, where it is not of all: what was taken, the record that took it says; links of the first version cover less."""
+WHILE: dict[str, str] = {
+    "mailbox": "taken IS NULL",
+    "transcript": "marks IS NOT NULL",
+    "items": "state = 'kept'",
+    "passages": "item IN (SELECT no FROM items WHERE state = 'kept')",
+}
+"""Of which rows that is so, where it is not of all: what was taken, the record that took it says; links of the first version cover less; of what is no longer
+remembered the words are gone."""

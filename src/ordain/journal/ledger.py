@@ -174,6 +174,16 @@ def mail_item(run: str, number: int, sent: tuple[object, object, object], words:
     return LedgerItem(Thing.MAIL, (run, str(number)), fingerprint(*sent), sealed(key, *words))
 
 
+def remembered_item(name: tuple[str, str], row: Sequence[object], words: Sequence[object], seal: bytes | None) -> LedgerItem:
+    """A note or document, by workspace and id: ``row`` says what it is and whether it is kept, ``words`` what is in it, under a seal of its own that goes with it."""
+    return LedgerItem(Thing.REMEMBERED, name, fingerprint(*row), sealed(seal, *words))
+
+
+def passage_link(before: bytes, passage: Sequence[object], seal: bytes) -> bytes:
+    """The link of a passage behind that of the one before it, which nobody can test a guess at without the seal."""
+    return blake2b(before + _ENCODER.encode(passage), key=seal[:KEY_BYTES], digest_size=DIGEST_BYTES).digest()
+
+
 NO_DEATHS = (0, -1)
 
 
@@ -194,6 +204,9 @@ PACKED_COVERS = _ENCODER.encode(COVERS)
 COVERS_WORDS = LedgerItem(Thing.COVERS, ("words",), b"\x01")
 """From the row with this item on the ledger names no request, and knows what erased runs still say."""
 PACKED_COVERS_WORDS = _ENCODER.encode(COVERS_WORDS)
+COVERS_LIBRARY = LedgerItem(Thing.COVERS, ("library",), b"\x01")
+"""From the row with this item on the ledger knows of what is remembered."""
+PACKED_COVERS_LIBRARY = _ENCODER.encode(COVERS_LIBRARY)
 
 
 def items_of(laid: bytes) -> list[LedgerItem]:
@@ -247,7 +260,7 @@ class LedgerFold:
     """What has to stand by the rows taken so far. ``swept`` is up to when content of each class is gone, in microseconds.
 
     ``woken`` is when runs wake whose time to wake was moved, None of a ledger that says nothing of mail, deaths and such times yet; ``words`` says whether
-    it knows of requests by their runs alone, and of what erased runs still say.
+    it knows of requests by their runs alone, and of what erased runs still say; ``library`` whether it knows of what is remembered.
     """
 
     no: int = 0
@@ -256,6 +269,7 @@ class LedgerFold:
     placed: Placements = field(default_factory=dict[tuple[str, str], dict[int, tuple[bytes, bytes]]])
     woken: dict[str, int] | None = None
     words: bool = False
+    library: bool = False
     _things: dict[tuple[str, ...], tuple[bytes, bytes]] = field(default_factory=dict[tuple[str, ...], tuple[bytes, bytes]])
     _threads: dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]] = field(
         default_factory=dict[tuple[str, str], dict[tuple[str, ...], tuple[bytes, bytes]]]
@@ -291,6 +305,8 @@ class LedgerFold:
         elif item == COVERS_WORDS:
             self.words = True
             self._things = {of: said for of, said in self._things.items() if of[0] != Thing.REQUEST}
+        elif item == COVERS_LIBRARY:
+            self.library = True
         elif item.what == Thing.COVERS:
             self.woken = {} if self.woken is None else self.woken
         elif item.what == Thing.WAKE:
@@ -345,6 +361,8 @@ class LedgerFold:
 
     def _unsaid(self, what: str) -> bool:
         """Whether the ledger says nothing of such things yet, or does no more."""
+        if what == Thing.REMEMBERED:
+            return not self.library
         return (
             (self.woken is None and what in _LATER) or (what in _LATER_WORDS and not self.words) or (self.words and what == Thing.REQUEST)
         )

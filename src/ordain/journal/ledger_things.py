@@ -17,7 +17,8 @@ class Thing(StrEnum):
     ``deaths`` (run): how often engines died with it; ``wake`` (run): its time to wake was moved; ``covers`` (mail): from here on a ledger says these three,
     (words): from here on ``asked`` and ``kept``;
     ``config`` (place, type, id, version of a record);
-    ``approval`` (id), ``grant`` (id): what was asked, given, used.
+    ``approval`` (id), ``grant`` (id): what was asked, given, used; ``remembered`` (workspace, id): a note or document that is kept, or no longer, which a
+    ledger says from its ``covers`` (library) on.
     """
 
     RUN = "run"
@@ -39,6 +40,7 @@ class Thing(StrEnum):
     CONFIG = "config"
     APPROVAL = "approval"
     GRANT = "grant"
+    REMEMBERED = "remembered"
 
 
 THERE: Mapping[str, str] = {
@@ -48,6 +50,7 @@ THERE: Mapping[str, str] = {
     Thing.REST: "its row says that it is at rest, or why it stopped",
     Thing.ASKED: "a request is said to be answered by it",
     Thing.KEPT: "it says something after its erasure",
+    Thing.REMEMBERED: "is remembered, and nobody added it",
 }
 GONE: Mapping[str, str] = {
     Thing.DEATHS: "its row counts no deaths",
@@ -69,6 +72,7 @@ OTHER: Mapping[str, str] = {
     Thing.CONFIG: "it says something else, or was written by somebody else or at another time",
     Thing.APPROVAL: "its row has another run, digest, state, tier or time",
     Thing.GRANT: "its row has another scope, principal, time or number of uses",
+    Thing.REMEMBERED: "its row has another kind, trust, size, run, time, or says otherwise whether it is kept",
 }
 OTHER_WORDS: Mapping[str, str] = {
     Thing.MAIL: "another key or content",
@@ -79,6 +83,7 @@ OTHER_WORDS: Mapping[str, str] = {
     Thing.ASKED: "another request id or content",
     Thing.APPROVAL: "somebody else decided it",
     Thing.GRANT: "other recipients, or another reason",
+    Thing.REMEMBERED: "another text, title, author, source or session",
 }
 
 
@@ -95,6 +100,8 @@ def place(what: str, name: Sequence[str]) -> str:
             return f"thread {number} of session {session} in {workspace}"
         case Thing.MAIL, [run, number]:
             return f"mail {number} of run {run}"
+        case Thing.REMEMBERED, [workspace, one]:
+            return f"what is remembered as {one} in {workspace}"
         case Thing.CONFIG, [place, resource, record, version]:
             return f"version {version} of {resource} {record} in {place}"
         case Thing.ERASED, [workspace, subject]:

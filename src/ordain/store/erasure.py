@@ -79,7 +79,7 @@ def begin_erasure(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDr
     )
     forget_grants(db, subject)
     ledger.subject(subject)
-    return Outcome(seq=subject, count=erase_subject(db, subject, at))
+    return Outcome(seq=subject, count=erase_subject(db, ledger, subject, at))
 
 
 def erase_slice(on: On, subject: int, after: Reached | None) -> Slice:

@@ -16,6 +16,7 @@ from ordain.journal.ledger import (
     AT_REST,
     COVERS_WORDS,
     PACKED_COVERS,
+    PACKED_COVERS_LIBRARY,
     PACKED_COVERS_WORDS,
     LedgerItem,
     LedgerRow,
@@ -37,6 +38,7 @@ from ordain.journal.ledger import (
 )
 from ordain.store import sheets
 from ordain.store.grant_rows import ITS_SUBJECT
+from ordain.store.ledger_library import begin_library, remembered_now, remembered_of, standing_library
 from ordain.store.ledger_words import begin_words, kept_now, request_now, standing_words
 from ordain.store.posted_mail import begin_covering, covers, mail_now, untaken_mail
 from ordain.store.run_records import asking, read_opening
@@ -155,6 +157,7 @@ def standing_items(db: sqlite3.Connection, *, begins: bool = False) -> Iterator[
     yield from (erased_item(*row) for row in db.execute(_ERASED))
     yield from (_approval(row).or_under_way(row[18]) for row in db.execute(f"{_APPROVALS} ORDER BY a.no"))
     yield from map(_grant, db.execute(f"{_GRANTS} ORDER BY grants.no"))
+    yield from begin_library(db) if begins else standing_library(db)
 
 
 def begin_ledger(db: sqlite3.Connection, at: int) -> None:
@@ -166,12 +169,13 @@ def begin_ledger(db: sqlite3.Connection, at: int) -> None:
 
 
 def cover_all(db: sqlite3.Connection) -> None:
-    """The rows of a ledger that says nothing of mail, or of words, yet and says it from now on, in one transaction; of any other one none."""
-    mail, words = covers(db, PACKED_COVERS), covers(db, PACKED_COVERS_WORDS)
-    if mail and words:
+    """The rows of a ledger that says nothing of mail, of words, or of what is remembered, yet and says it from now on, in one transaction; of any other one none."""
+    said = ((PACKED_COVERS, begin_covering), (PACKED_COVERS_WORDS, begin_words), (PACKED_COVERS_LIBRARY, begin_library))
+    unsaid = [begin for packed, begin in said if not covers(db, packed)]
+    if not unsaid:
         return
     db.execute("BEGIN IMMEDIATE")
-    begun = chain(() if mail else begin_covering(db), () if words else begin_words(db))
+    begun = chain.from_iterable(begin(db) for begin in unsaid)
     for items in in_rows(begun):
         _add(db, items)
     db.execute("COMMIT")
@@ -274,6 +278,14 @@ class LedgerDraft:
         """A grant was given, used or taken back."""
         self._touched.append(("grant", grant))
 
+    def remembered(self, number: int) -> None:
+        """A note or document is kept, or no longer."""
+        self._touched.append(("remembered", number))
+
+    def remembered_of(self, subject: int) -> None:
+        """What is remembered of a subject is so no longer."""
+        self._touched.append(("remembered_of", subject))
+
     def write(self, db: sqlite3.Connection) -> None:
         """The row of the batch, before it commits."""
         if not self._items and not self._touched:
@@ -359,6 +371,8 @@ _RESOLVED: Mapping[str, Callable[[sqlite3.Connection, tuple[Any, ...]], list[Led
     "approval": _approval_now,
     "grant": _grant_now,
     "subject": _subject_now,
+    "remembered": remembered_now,
+    "remembered_of": remembered_of,
 }
 
 

@@ -31,3 +31,9 @@ CREATE TABLE vectors(
 CREATE INDEX vectors_of ON vectors(workspace, embedder, no);
 CREATE TABLE library(workspace TEXT PRIMARY KEY, passages INTEGER NOT NULL, removals INTEGER NOT NULL) WITHOUT ROWID;
 """
+
+LIBRARY_SEALS = """
+ALTER TABLE items ADD COLUMN seal BLOB;
+ALTER TABLE items ADD COLUMN words BLOB;
+"""
+"""What the ledger says of an item's words is under its ``seal``, which is NULL once it is removed; ``words`` is the link of its last passage."""

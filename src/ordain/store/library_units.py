@@ -13,6 +13,8 @@ from typing import Any
 from ordain.contracts.access import TOKEN_PRINCIPAL
 from ordain.ports.library import ItemKind
 from ordain.ports.store import Outcome
+from ordain.store.ledger import LedgerDraft
+from ordain.store.ledger_library import linked, new_seal
 from ordain.store.word_index import add_words, delete_words, tidy
 
 PURGED = 200
@@ -32,14 +34,14 @@ _COLUMNS = (
     *("size", "pages", "created_at"),
 )
 _ADD = (
-    f"INSERT INTO items({', '.join(_COLUMNS)}, state, session, subject, passages)"  # noqa: S608 - constants of the module
-    f" VALUES ({', '.join('?' * len(_COLUMNS))}, 'staged', ?, ?, 0)"
+    f"INSERT INTO items({', '.join(_COLUMNS)}, state, session, subject, passages, seal, words)"  # noqa: S608 - constants of the module
+    f" VALUES ({', '.join('?' * len(_COLUMNS))}, 'staged', ?, ?, 0, ?, x'')"
 )
 _UNFINISHED = "FROM items WHERE (state = 'removed' OR state = 'staged') AND (state = 'removed' OR ? IN ('*', id))"
 """The first condition is the index's own."""
 _EMPTIED = (
     "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', session = '', digest = '',"
-    " removed_at = ?, removed_by = ?"
+    " seal = NULL, words = NULL, removed_at = ?, removed_by = ?"
 )
 _STILL_NAMED = "UPDATE items SET session = '' WHERE state = 'gone' AND session <> ''"
 """What is gone keeps no session's id; builds before left it."""
@@ -68,7 +70,7 @@ def begin(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         return Outcome(refused="staged")
     run = db.execute("SELECT subject, session FROM runs WHERE id = ?", (item["run"],)).fetchone() if item["run"] else None
     subject, session = run if run is not None else (None, None)
-    cursor = db.execute(_ADD, (*(item[name] for name in _COLUMNS), session or "", subject))
+    cursor = db.execute(_ADD, (*(item[name] for name in _COLUMNS), session or "", subject, new_seal()))
     return Outcome(item=item["id"], seq=cursor.lastrowid or 0)
 
 
@@ -107,18 +109,18 @@ def _kept(db: sqlite3.Connection, workspace: str, digest: str, kind: str, source
     return None if row is None else row[0]
 
 
-def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+def fill(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
     """Store passages of a staged item, with their vectors where they have any.
 
     ``keep``: it is whole now, and an older document of the same source goes. Where the same content was kept since this one began, this one
     stays staged, for ``purge`` to leave neither passages nor key, and the other is said: of all that are added at once, one is kept.
     """
     row = db.execute(
-        "SELECT no, workspace, kind, source, digest, key FROM items WHERE no = ? AND state = 'staged'", (args["no"],)
+        "SELECT no, workspace, kind, source, digest, key, seal, words FROM items WHERE no = ? AND state = 'staged'", (args["no"],)
     ).fetchone()
     if row is None:
         return Outcome(refused="gone")
-    no, workspace, kind, source, digest, key = row
+    no, workspace, kind, source, digest, key, seal, words = row
     there = _kept(db, workspace, digest, kind, source) if args["keep"] else None
     if there is not None:
         return Outcome(refused="same", item=there)
@@ -132,6 +134,7 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
         if vector is not None:
             _add_vector(db, workspace, args, cursor.lastrowid or 0, vector)
     add_words(db, workspace, added)
+    db.execute("UPDATE items SET words = ? WHERE no = ?", (linked(seal, words, (passage[:-1] for passage in args["passages"])), no))
     replaced = 0
     if args["keep"]:
         (stored,) = db.execute("SELECT count(*) FROM passages WHERE item = ?", (no,)).fetchone()
@@ -144,15 +147,18 @@ def fill(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
             ).fetchall()
             for one, passages in older:
                 db.execute(_EMPTY, (args["at"], "replaced", one))
+                ledger.remembered(one)
                 _count(db, workspace, passages=-passages)
             replaced = len(older)
         db.execute("UPDATE items SET state = 'kept', passages = ? WHERE no = ?", (stored, no))
+        ledger.remembered(no)
         _count(db, workspace, passages=stored)
     return Outcome(count=replaced)
 
 
-def keep_attachment(db: sqlite3.Connection, workspace: str, item: str, session: str) -> bool:
-    """What is staged for a message is whole, and kept with the session as it stands: erased with its subject. Whether it was still staged."""
+def keep_attachment(db: sqlite3.Connection, ledger: LedgerDraft, name: tuple[str, str], session: str) -> bool:
+    """What is staged for a message, by workspace and id, is whole, and kept with the session as it stands: erased with its subject. Whether it was still staged."""
+    workspace, item = name
     row = db.execute(
         "SELECT i.no, s.subject, (SELECT count(*) FROM passages p WHERE p.item = i.no) FROM items i"
         " JOIN sessions s ON s.workspace = i.workspace AND s.id = ? WHERE i.workspace = ? AND i.id = ? AND i.state = 'staged'",
@@ -162,6 +168,7 @@ def keep_attachment(db: sqlite3.Connection, workspace: str, item: str, session: 
         return False
     no, subject, stored = row
     db.execute("UPDATE items SET state = 'kept', session = ?, subject = ?, passages = ? WHERE no = ?", (session, subject, stored, no))
+    ledger.remembered(no)
     _count(db, workspace, passages=stored)
     return True
 
@@ -181,7 +188,7 @@ def _count(db: sqlite3.Connection, workspace: str, *, passages: int = 0, removal
     )
 
 
-def remove(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
+def remove(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> Outcome:
     """An item is kept no longer: empty its row, leave its passages to ``purge``."""
     row = db.execute(
         "SELECT no, passages FROM items WHERE workspace = ? AND id = ? AND state = 'kept'", (args["workspace"], args["id"])
@@ -189,6 +196,7 @@ def remove(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     if row is None:
         return Outcome(refused="not_found")
     db.execute(_EMPTY, (args["at"], args["by"], row[0]))
+    ledger.remembered(row[0])
     _count(db, args["workspace"], passages=-row[1])
     return Outcome(seq=row[0])
 
@@ -235,7 +243,7 @@ def vectors(db: sqlite3.Connection, args: dict[str, Any]) -> Outcome:
     return Outcome(count=stored)
 
 
-def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
+def erase_subject(db: sqlite3.Connection, ledger: LedgerDraft, subject: int, at: int) -> int:
     """What the subject's runs wrote into the library is kept no longer; part of ``erase``, one commit with everything else of the subject."""
     kept = db.execute(
         f"SELECT workspace, sum(iif(state = 'kept', passages, 0)) FROM items WHERE {_OF_SUBJECT} GROUP BY workspace",  # noqa: S608 - constants
@@ -243,14 +251,18 @@ def erase_subject(db: sqlite3.Connection, subject: int, at: int) -> int:
     ).fetchall()
     for workspace, passages in kept:
         _count(db, workspace, passages=-passages)
+    ledger.remembered_of(subject)
     return db.execute(f"{_EMPTIED} WHERE {_OF_SUBJECT}", (at, "erased", subject)).rowcount
 
 
 LIBRARY_OPERATIONS: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any]], Outcome]] = {
     "library_begin": begin,
-    "library_fill": fill,
-    "library_remove": remove,
     "library_purge": purge,
     "library_tidy": tidy,
     "library_vectors": vectors,
 }
+LIBRARY_COVERED: Mapping[str, Callable[[sqlite3.Connection, dict[str, Any], LedgerDraft], Outcome]] = {
+    "library_fill": fill,
+    "library_remove": remove,
+}
+"""Those that change what the ledger says of what is remembered."""

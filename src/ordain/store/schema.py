@@ -13,12 +13,12 @@ from ordain.store.approval_tables import APPROVAL_TABLES, EMPTY_TABLES
 from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.grant_rows import GRANT_COLUMNS, GRANT_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
-from ordain.store.library_tables import LIBRARY_TABLES
+from ordain.store.library_tables import LIBRARY_SEALS, LIBRARY_TABLES
 from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 17
+VERSION = 18
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -29,6 +29,8 @@ WITH_APPROVALS = 15
 """The first version with approvals, grants and records of the configuration."""
 WITH_GRANT_CONTENT = 16
 """The first version whose grants keep apart what goes with a run's content."""
+WITH_SEALS = 18
+"""The first version whose ledger knows of what is remembered."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -176,6 +178,7 @@ MIGRATIONS = {
     14: APPROVAL_TABLES + CONFIGURATION_TABLES,
     15: GRANT_TABLES,
     16: SENT_INDEX,
+    17: LIBRARY_SEALS,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -227,6 +230,8 @@ def read_only(connection: sqlite3.Connection) -> None:
         connection.executescript(f"{EMPTY_TABLES};{CONFIGURATION_TABLES};{GRANT_COLUMNS}".replace("CREATE TABLE", "CREATE TEMP TABLE"))
     elif version < WITH_GRANT_CONTENT:
         connection.execute("CREATE TEMP VIEW grants AS SELECT *, NULL AS subject, NULL AS content FROM main.grants")
+    if version < WITH_SEALS:
+        connection.execute("CREATE TEMP VIEW items AS SELECT *, NULL AS seal, NULL AS words FROM main.items")
     if version < WITH_SHEETS:
         connection.execute(SHEET_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
 

@@ -15,6 +15,7 @@ from ordain.store.approval_rows import withdraw_approvals
 from ordain.store.conversation import earlier, give_up_place
 from ordain.store.erasure import begin_erasure, erased_places
 from ordain.store.lease_operations import beat, hold
+from ordain.store.library_units import LIBRARY_COVERED
 from ordain.store.run_records import asking, read_records
 from ordain.store.schema import UNSETTLED
 from ordain.store.shared_reads import read
@@ -39,7 +40,7 @@ AT_REST = SETTLED | STOPPED
 _CHANGES_REST = SETTLED | STOPPED | {Status.READY}
 """What a run comes to rest as, or leaves it for."""
 ERASE = "erase"
-_COVERED = {ERASE: begin_erasure, "hold": hold, "beat": beat}
+_COVERED = {ERASE: begin_erasure, "hold": hold, "beat": beat, **LIBRARY_COVERED}
 """Operations that the ledger is told of."""
 _ACCEPTED = (
     f"SELECT (SELECT count(*) FROM runs WHERE {UNSETTLED} AND parent IS NULL)"  # noqa: S608 - a constant of the schema

@@ -157,7 +157,7 @@ def _configured(transaction: Transaction, _: RunNumbers, some: Sequence[ConfigVe
 
 def _attachments(transaction: Transaction, of: RunNumbers, some: Sequence[AttachmentKept]) -> None:
     for kept in some:
-        if not keep_attachment(transaction.db, of.workspace, kept.item, kept.session):
+        if not keep_attachment(transaction.db, transaction.ledger, (of.workspace, kept.item), kept.session):
             raise UnitRefused("attachment_gone")
 
 

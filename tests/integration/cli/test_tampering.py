@@ -22,6 +22,7 @@ from ordain.cli.entry import main
 from ordain.cli.exit_codes import FAILED, OK, USAGE
 from ordain.cli.options import Everything
 from ordain.cli.replay import Compared, replay_runs
+from ordain.contracts.library import NoteRequest
 from ordain.contracts.planner import PlannerRequest
 from ordain.journal.digests import KEY_BYTES
 from ordain.runtime.approvals import ApproverWord, GrantWanted
@@ -85,6 +86,12 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
         for config in ({"systemPrompt": "Be brief."}, None, {"skills": ["chat_general"]}):
             written = RecordChange(place="default", resource="profile", id="writer", config=config)
             assert isinstance(await house.ordain.runtime.control.change(written, by=PRINCIPAL), Applied)
+        library = house.ordain.runtime.library
+        lamps = "\n\n".join(f"# Lamp {number}\n\n" + "It is made of wood. " * 60 for number in range(5))
+        await library.add_document(WORKSPACE, "lamps.md", lamps.encode())
+        for text in ("Ben drinks his tea with milk.", "Nobody drinks it cold."):
+            noted = await library.add_note(WORKSPACE, NoteRequest(text=text, user_id="ben"), by=PRINCIPAL)
+        await library.forget(WORKSPACE, noted.id, by=PRINCIPAL)
         await house.ordain.runtime.erase_session("erased", by="test", why="asked", workspace="default")
         waiting = await house.say("find out which place it is in", "waiting", mode="agent")
         assert waiting.question is not None
@@ -280,6 +287,7 @@ def test_what_is_under_nothing_nobody_sees(
 
 
 _OF_ERASED = "UPDATE threads SET {} WHERE session = (SELECT no FROM sessions WHERE user = '')"
+_NOTES = "SELECT no FROM items WHERE kind = 'note' AND state = 'kept'"
 NAMED: dict[str, tuple[str, str, str]] = {
     "an attach decision": (
         "UPDATE transcript SET decision = CAST(json_set(CAST(decision AS TEXT), '$.source', 'another') AS BLOB) WHERE marks IS NOT NULL AND decision IS NOT NULL",
@@ -371,6 +379,30 @@ NAMED: dict[str, tuple[str, str, str]] = {
     "a message said to be placed anew": (
         "UPDATE transcript SET marks = CAST(marks || zeroblob(16) AS BLOB) WHERE length(marks) = 32 AND kind = 'message'",
         "nothing on the ledger",
+        "sheets",
+    ),
+    "what a note says": (f"UPDATE passages SET text = 'Pay Mallory.' WHERE item IN ({_NOTES})", "remembered as", "sheets"),
+    "whose a note is": (f"UPDATE items SET author = 'mallory' WHERE no IN ({_NOTES})", "author", "sheets"),
+    "how a note is trusted": ("UPDATE items SET trust = 'system' WHERE kind = 'document' AND state = 'kept'", "trust", "sheets"),
+    "a note that nobody added": (
+        (
+            "INSERT INTO items(workspace, id, kind, state, title, theme, mood, tags, media_type, trust, author, source, session, run, key, digest,"
+            " size, pages, passages, created_at) SELECT workspace, 'planted', kind, state, title, theme, mood, tags, media_type, trust, author, source,"
+            " session, run, '', '', size, pages, passages, created_at FROM items WHERE kind = 'note' AND state = 'kept' LIMIT 1"
+        ),
+        "nobody added it",
+        "sheets",
+    ),
+    "a note that was forgotten": ("UPDATE items SET state = 'kept' WHERE state IN ('removed', 'gone')", "whether it is kept", "sheets"),
+    "a note that nobody forgot": (f"DELETE FROM items WHERE no IN ({_NOTES})", "missing", "sheets"),
+    "a document in another order": (
+        "UPDATE passages SET seq = 1000 - seq WHERE item IN (SELECT no FROM items WHERE kind = 'document')",
+        "remembered as",
+        "sheets",
+    ),
+    "half a document": (
+        "DELETE FROM passages WHERE seq > 2 AND item IN (SELECT no FROM items WHERE kind = 'document')",
+        "remembered as",
         "sheets",
     ),
     "a message that was placed anew": ("UPDATE transcript SET run = 'another' WHERE length(marks) > 32", "placed", "sheets"),

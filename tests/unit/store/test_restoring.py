@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
         db.execute("INSERT INTO token_secrets VALUES ('good', 1, x'01', 1, NULL), ('nobodys', 3, x'02', 1, NULL)")
         db.execute("INSERT INTO accounts VALUES ('default', 'day', 5, 6)")
         db.execute(
-            "INSERT INTO items VALUES (7, 'default', 'i', 'note', 'kept', '', '', '', '', '', 'own', '', '', '', '', 1, '', '', 3, 1, 1, 1, NULL, NULL)"
+            "INSERT INTO items VALUES (7, 'default', 'i', 'note', 'kept', '', '', '', '', '', 'own', '', '', '', '', 1, '', '', 3, 1, 1, 1, NULL, NULL, NULL, NULL)"
         )
         db.execute("INSERT INTO passages VALUES (4, 7, 0, 1, 0, 3, '', 'zebra finch')")
         add_words(db, "default", [(4, "", "zebra finch")])

@@ -1,0 +1,85 @@
+"""A message in pieces: what engine 1 takes for one phrase or one unknown word, with its sign; and phrases of a list found among the words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.engine_1.phrases import keys
+from ordain.wording.engine_1.signs import Sign
+from ordain.wording.table import Table
+
+BREAKS: Final = frozenset(",.!;:\n")
+_ENDS: Final = frozenset((Sign.COMMA, Sign.STOPS, Sign.ASKS))
+
+
+class Piece(NamedTuple):
+    """One piece: its words, folded, and the letter of its sign."""
+
+    said: str
+    sign: str
+
+
+def pieces_of(parts: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
+    """The parts that an engine gives, each with its sign's letter; whatever begins with a figure is a number."""
+    return tuple(Piece(said, Sign.NUMBER if said[0].isdigit() else Sign[name.upper()]) for said, name in parts)
+
+
+def signs_of(pieces: Sequence[Piece]) -> str:
+    """The shape."""
+    return "".join(piece.sign for piece in pieces)
+
+
+def clauses_of(pieces: Sequence[Piece]) -> list[tuple[Piece, ...]]:
+    """The pieces between breaks; none of them empty."""
+    found: list[list[Piece]] = [[]]
+    for piece in pieces:
+        if piece.sign in _ENDS:
+            found.append([])
+        else:
+            found[-1].append(piece)
+    return [tuple(clause) for clause in found if clause]
+
+
+def text_of(pieces: Sequence[Piece]) -> str:
+    """The words, to be read again."""
+    return " ".join(piece.said for piece in pieces)
+
+
+def words_of(text: str) -> list[str]:
+    """The tokens of a text without its breaks."""
+    return [token for token in tokens(fold(text)) if token[0] not in BREAKS]
+
+
+class Phrases:
+    """The phrases of one list of a table, compiled."""
+
+    __slots__ = ("_known", "_longest")
+
+    def __init__(self, table: Table, *names: str) -> None:
+        """Compile the lists of these names as one."""
+        self._known = frozenset(key for name in names for phrase in table.lists.get(name, ()) for key in keys(phrase))
+        self._longest = max(map(len, self._known), default=0)
+
+    def __contains__(self, said: str) -> bool:
+        """Whether the words of a piece are one of the phrases."""
+        return tuple(said.split(" ")) in self._known
+
+    def size(self, found: Sequence[str], at: int) -> int:
+        """How many tokens the longest phrase has that stands there; 0: none does."""
+        return next((size for size in range(min(self._longest, len(found) - at), 0, -1) if tuple(found[at : at + size]) in self._known), 0)
+
+    def among(self, found: Sequence[str]) -> bool:
+        """Whether one stands anywhere among the tokens."""
+        return any(self.size(found, at) for at in range(len(found)))
+
+    def without(self, found: Sequence[str], instead: str) -> list[str]:
+        """The tokens with ``instead`` for each phrase; with nothing where that is empty."""
+        left: list[str] = []
+        at = 0
+        while at < len(found):
+            size = self.size(found, at)
+            left += ([instead] if instead else []) if size else [found[at]]
+            at += size or 1
+        return left

@@ -34,15 +34,15 @@ _SMALL: Final = any_of(Sign.THE, Sign.WITH, Sign.IT, Sign.BE, Sign.WORK, Sign.US
 _UNIT: Final = f"[{any_of(Sign.OWN, Sign.DATE, Sign.WITH, Sign.WORK, Sign.BE)}]{{0,2}}"
 _FIGURE: Final = f"{Sign.NUMBER}{{1,3}}{_UNIT}"
 _END: Final = f"[{any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.THANKS, Sign.ACTUALLY, Sign.EMOJI)}]*$"
-_NOT: Final = f"[{any_of(Sign.IMPATIENT, Sign.BUT, Sign.WITH)}]?[{any_of(Sign.NOT, Sign.NO_OR_NOT, Sign.INSTEAD_OF)}]"
-"""*not*, *und nicht*, *instead of*."""
+_NOT: Final = f"[{any_of(Sign.IMPATIENT, Sign.BUT, Sign.WITH)}]?[{any_of(Sign.NOT, Sign.NO_OR_NOT)}]"
+"""*not*, *und nicht*."""
 _BREAK: Final = f"[{any_of(Sign.COMMA, Sign.STOPS)}]*"
 FIGURES: Final = re.compile(
     rf"^(?P<lead>[^{_ASIDE}{Sign.NUMBER}]{{0,{LEAD_SIGNS}}}){_FIGURE}{_BREAK}{_NOT}[{_SMALL}]{{0,2}}{_FIGURE}{_END}"
 )
 """*use 20 percent, not 7.5*."""
 NAMES: Final = re.compile(
-    rf"^(?P<lead>[^{_ASIDE}]{{1,{LEAD_SIGNS}}}?)(?P<to>[{any_of(Sign.OWN, Sign.PLACE)}]){_BREAK}{_NOT}[{_SMALL}]{{0,2}}"
+    rf"^(?P<lead>[^{_ASIDE}{Sign.ORDER}]{{1,{LEAD_SIGNS}}}?)(?P<to>[{any_of(Sign.OWN, Sign.PLACE)}]){_BREAK}{_NOT}[{_SMALL}]{{0,2}}"
     rf"(?P<was>[{any_of(Sign.OWN, Sign.PLACE)}]){_END}"
 )
 """*that should be dollars, not euros*; *the client is Brandl, not Brandt*."""

@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec import structs
 
-from ordain.wording.cues import Cues
+from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT
 from ordain.wording.engine_7.reading import LISTS as SEVENTH_LISTS
 from ordain.wording.engine_7.reading import ApartReading
 from ordain.wording.engine_8 import contrasts, slack, stops
 from ordain.wording.engine_8.contrasts import Contrasts
-from ordain.wording.engine_8.pieces import Piece, pieces_of
+from ordain.wording.engine_8.pieces import pieces_of
 from ordain.wording.engine_8.slack import CERTAIN, Slack
 from ordain.wording.engine_8.stops import Stops
 from ordain.wording.table import Table
@@ -43,16 +43,20 @@ class SituatedReading:
         """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
         if len(text.strip()) > LOOKED_AT:
             return self._seventh.cues(text)
-        pieces = pieces_of(self.parts(text))
-        found = self._plain(text, pieces)
+        plain, found = self._slack.plain(text), self._seventh.cues(text)
+        pieces = pieces_of(self.parts(plain))
+        found = self._slack.taken_back(found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues)
         if found.yes or found.no or found.hold or CERTAIN in (found.stop, found.steer) or "?" in text:
             return found
         if self._contrasts.corrects(text, pieces):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1), go_on=False)
-        stopped, held = self._stops.ordered(pieces, lambda clause: self._plain(clause, pieces_of(self.parts(clause))))
-        if not stopped and not held:
+        if self._slack.doubts(pieces):
             return found
-        return structs.replace(found, stop=CERTAIN if stopped else found.stop, hold=held, go_on=False)
+        stopped, held = self._stops.ordered(pieces, self._seventh.cues)
+        if stopped:
+            return structs.replace(found, stop=CERTAIN, go_on=False)
+        partly = Partly.LEANS if found.partly is Partly.MAYBE and not found.apart else found.partly
+        return structs.replace(found, hold=True, go_on=False, partly=partly) if held else found
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
@@ -61,7 +65,3 @@ class SituatedReading:
     def mentions(self, text: str, options: tuple[str, ...]) -> bool:
         """Whether the message has a word of one of the options, or of a place."""
         return self._seventh.mentions(text, options)
-
-    def _plain(self, text: str, pieces: tuple[Piece, ...]) -> Cues:
-        """As engine 7 reads it, without what only sounds like an order."""
-        return self._slack.taken_back(text, self._seventh.cues(text), pieces, self._seventh.cues)

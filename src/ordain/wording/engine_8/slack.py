@@ -46,22 +46,26 @@ class Slack:
         )
         self._stops = frozenset(key for sign, phrases in table.phrases if sign == "stop" for phrase in phrases for key in keys(phrase))
 
-    def taken_back(self, text: str, found: Cues, pieces: Sequence[Piece], read: Read) -> Cues:
-        """The cues without what only sounds like an order. ``read`` is the engine before."""
-        if found.stop < CERTAIN and not found.hold and found.steer < CERTAIN:
-            return found
-        if found.steer == CERTAIN and self._names_nothing(pieces):
-            return structs.replace(found, steer=1)
+    def plain(self, text: str) -> str:
+        """The message with a word that nobody knows for each idiom, and for what asks whether it is enough; itself where there is none."""
         said = tokens(fold(text))
         left = self._masked(said)
-        if left != said:
-            found = _at_most(found, read(" ".join(left)))
-        if max(found.stop, found.hold) and self._doubts.among(said):
-            found = self._doubted(found, pieces, read)
-        return found
+        return text if left == said else " ".join(left)
+
+    def taken_back(self, found: Cues, other: Cues, pieces: Sequence[Piece], read: Read) -> Cues:
+        """The cues without what only sounds like an order; ``other`` are those of the plain message, ``pieces`` are its own. ``read`` is the engine before."""
+        if found.stop < CERTAIN and not found.hold and found.steer < CERTAIN:
+            return found
+        found = _at_most(found, other)
+        if found.steer == CERTAIN and self._names_nothing(pieces):
+            return structs.replace(found, steer=1)
+        return self._doubted(found, pieces, read) if max(found.stop, found.hold) and self.doubts(pieces) else found
+
+    def doubts(self, pieces: Sequence[Piece]) -> bool:
+        """Whether something in it makes a thought of what it orders."""
+        return self._doubts.among(text_of(pieces).split())
 
     def _masked(self, said: list[str]) -> list[str]:
-        """The tokens with a word that nobody knows for each idiom, and for what asks whether it is enough."""
         left: list[str] = []
         at = 0
         last = next((token for token in reversed(said) if token[0] not in BREAKS), "")
@@ -96,7 +100,7 @@ class Slack:
         clauses = clauses_of(pieces)
         for clause in clauses if len(clauses) > 1 else ():
             told = text_of(clause)
-            if not self._doubts.among(told.split()) and (one := read(told)) and (one.stop == CERTAIN or one.hold):
+            if not self.doubts(clause) and ((one := read(told)).stop == CERTAIN or one.hold):
                 return found
         return structs.replace(found, stop=min(found.stop, 1), hold=False)
 

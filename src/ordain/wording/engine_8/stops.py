@@ -37,13 +37,15 @@ _NO_MORE: Final = re.compile(
 )
 """*you needn't go on*, *no need to keep going*."""
 _REORDERS: Final = re.compile(
-    f"[{any_of(Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.MEANT, Sign.ALSO, Sign.GO_ON, Sign.NUDGE, Sign.TROUBLE)}]"
+    f"[{any_of(Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.MEANT, Sign.ALSO, Sign.GO_ON)}]"
 )
+_ENQUIRES: Final = re.compile(f"^[{PAD}]*[{any_of(Sign.NUDGE, Sign.TROUBLE)}]")
 _USES: Final = re.compile(f"^[{PAD}]*{Sign.USE}")
 _SUBJECT: Final = any_of(Sign.I, Sign.IT, Sign.YOU, Sign.THE, Sign.NEEDLESS)
 _STATES: Final = re.compile(f"^[{PAD}]*[{_SUBJECT}]")
 _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
+_BRACKETS: Final = frozenset("()/")
 _THEN: Final = frozenset({"then", "dann"})
 _YET: Final = any_of(Sign.ALSO, Sign.STILL, Sign.NUDGE)
 _AROUND: Final = f"{any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.IT, Sign.PARTICLE, Sign.IMPATIENT)}"
@@ -130,7 +132,7 @@ class Stops:
     def _reasoned(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
         """Whether its first or its last clause stops or waits, and the others say why."""
         clauses = clauses_of(pieces)
-        if len(clauses) < 2:
+        if len(clauses) < 2 or any(piece.said in _BRACKETS for piece in pieces):
             return False, False
         first, last = clauses[0], clauses[-1]
         told = self._told(first, read)
@@ -151,7 +153,7 @@ class Stops:
         signs = signs_of(clause)
         if signs.count(Sign.OWN) > REASON_OWN or self._later.size(text_of(clause).split(), 0):
             return False
-        asks = ASKS_WHAT.match(signs) is not None
+        asks = ASKS_WHAT.match(signs) is not None or _ENQUIRES.match(signs) is not None
         return not asks and all(form.search(signs) is None for form in (ORDERS, _REORDERS, _USES))
 
     def _is_mine(self, clause: Sequence[Piece]) -> bool:

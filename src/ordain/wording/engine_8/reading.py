@@ -46,17 +46,22 @@ class SituatedReading:
         plain, found = self._slack.plain(text), self._seventh.cues(text)
         pieces = pieces_of(self.parts(plain))
         found = self._slack.taken_back(found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues)
-        if found.yes or found.no or found.hold or CERTAIN in (found.stop, found.steer) or "?" in text:
+        if found.yes or found.no or found.hold or found.stop == CERTAIN or "?" in text:
             return found
+        doubted = self._slack.doubts(pieces)
+        stopped, held = (False, False) if doubted else self._stops.wished(pieces, self._seventh.cues)
+        if found.steer == CERTAIN:
+            return structs.replace(found, stop=CERTAIN, steer=1) if stopped else found
         if self._contrasts.corrects(text, pieces):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1), go_on=False)
-        if self._slack.doubts(pieces):
-            return found
-        stopped, held = self._stops.ordered(pieces, self._seventh.cues)
+        reasoned = False
+        if not doubted and not stopped and not held and not (stopped := self._stops.all_of(pieces)):
+            stopped, held = self._stops.beside(pieces, self._seventh.cues)
+            reasoned = stopped or held
         if stopped:
-            return structs.replace(found, stop=CERTAIN, go_on=False)
+            return structs.replace(found, stop=CERTAIN, go_on=False, reasoned=reasoned)
         partly = Partly.LEANS if found.partly is Partly.MAYBE and not found.apart else found.partly
-        return structs.replace(found, hold=True, go_on=False, partly=partly) if held else found
+        return structs.replace(found, hold=True, go_on=False, partly=partly, reasoned=reasoned) if held else found
 
     def chosen(self, text: str, options: tuple[str, ...]) -> str:
         """The letter of the option that the message chooses and says nothing beside, "" where there is none."""

@@ -98,10 +98,11 @@ class Slack:
     def _doubted(self, found: Cues, pieces: Sequence[Piece], read: Read) -> Cues:
         """A stop that is only thought of; one that stands beside the doubt, in a clause of its own, is one."""
         clauses = clauses_of(pieces)
-        for clause in clauses if len(clauses) > 1 else ():
-            told = text_of(clause)
-            if not self.doubts(clause) and ((one := read(told)).stop == CERTAIN or one.hold):
-                return found
+        doubtful = [clause for clause in clauses if self.doubts(clause)]
+        if any(piece.sign not in _PAD and piece.said not in self._doubts for clause in doubtful for piece in clause):
+            for clause in clauses:
+                if clause not in doubtful and ((one := read(text_of(clause))).stop == CERTAIN or one.hold):
+                    return found
         return structs.replace(found, stop=min(found.stop, 1), hold=False)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.patterns import ASKS_WHAT, HAS_STOP, MAYBE_NOT, ORDERS, PAD, STOPPED, UNSTOPPED, any_of
+from ordain.wording.engine_1.patterns import HAS_STOP, MAYBE_NOT, ORDERS, PAD, STOPPED, UNSTOPPED, any_of
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_8.pieces import Phrases, Piece, clauses_of, signs_of, text_of
 from ordain.wording.engine_8.slack import CERTAIN, SUFFICIENT
@@ -23,67 +23,83 @@ CONTINUINGS: Final = "continuings"
 UNDERTAKINGS: Final = "undertakings"
 OUTWARD: Final = "outward"
 DENIALS: Final = "denials"
-LISTS: Final = frozenset({WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, DENIALS})
+OPENERS: Final = "openers"
+REPORTING: Final = "reporting"
+SUCCESSIONS: Final = "successions"
+LISTS: Final = frozenset({WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, DENIALS, OPENERS, REPORTING, SUCCESSIONS})
 """What wants that somebody does what follows (*I'd prefer that you*); forms of stopping, and of going on, that stand behind such or behind *not*; further names of work
-(*mission*); verbs after which something has happened outside (*send*, *book*), and what denies them."""
+(*mission*); verbs after which something has happened outside (*send*, *book*), and what denies them; what may open a message and adds nothing (*also*); what tells of others'
+words (*told*); and what puts an order behind something else (*then*)."""
 MOST_SIGNS: Final = 30
 REASON_OWN: Final = 8
 """Most words of its own that a reason has."""
-_LOOSE: Final = any_of(Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS)
 _HALTS: Final = re.compile(f"[{any_of(Sign.STOP, Sign.STOP_OPEN, Sign.HOLD)}]")
 _NO_MORE: Final = re.compile(
-    rf"^[{PAD}{any_of(Sign.YOU, Sign.COMMA, Sign.STOPS)}]*(?:{Sign.NOT}[{any_of(Sign.PLEASE, Sign.IT, Sign.WITH, Sign.NOW)}]*|{Sign.NEGATIVE}{Sign.IT})"
+    rf"^[{PAD}{any_of(Sign.YOU, Sign.COMMA, Sign.STOPS)}]*(?:{Sign.NOT}[{any_of(Sign.PLEASE, Sign.IT, Sign.WITH, Sign.NOW, Sign.BE)}]*|{Sign.NEGATIVE}{Sign.IT})"
     rf"{Sign.GO_ON}[{PAD}{any_of(Sign.IT, Sign.COMMA, Sign.STOPS, Sign.NOW)}]*$"
 )
 """*you needn't go on*, *no need to keep going*."""
 _REORDERS: Final = re.compile(
     f"[{any_of(Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.MEANT, Sign.ALSO, Sign.GO_ON)}]"
 )
-_ENQUIRES: Final = re.compile(f"^[{PAD}]*[{any_of(Sign.NUDGE, Sign.TROUBLE)}]")
-_USES: Final = re.compile(f"^[{PAD}]*{Sign.USE}")
+_ASKS: Final = re.compile(f"^[{PAD}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.NUDGE, Sign.TROUBLE)}]")
+_ORDERS: Final = re.compile(f"^[{PAD}{Sign.WITH}]*[{any_of(Sign.USE, Sign.ORDER)}]")
+_ADDRESSES: Final = re.compile(f"[{PAD}]*{Sign.OWN}[{PAD}]*")
+"""*Ordain, stop*."""
 _SUBJECT: Final = any_of(Sign.I, Sign.IT, Sign.YOU, Sign.THE, Sign.NEEDLESS)
 _STATES: Final = re.compile(f"^[{PAD}]*[{_SUBJECT}]")
 _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
 _BRACKETS: Final = frozenset("()/")
-_THEN: Final = frozenset({"then", "dann"})
-_YET: Final = any_of(Sign.ALSO, Sign.STILL, Sign.NUDGE)
-_AROUND: Final = f"{any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.IT, Sign.PARTICLE, Sign.IMPATIENT)}"
+_YET: Final = any_of(Sign.ALSO, Sign.STILL)
+_AROUND: Final = any_of(Sign.PLEASE, Sign.COMMA, Sign.STOPS, Sign.IT, Sign.PARTICLE, Sign.IMPATIENT, Sign.PROGRESS, Sign.NUDGE)
 _KEPT_NOW: Final = re.compile(f"[{_AROUND}]*")
-_KEPT: Final = re.compile(f"[{_AROUND}{_YET}]*(?:{Sign.THE}[{any_of(Sign.OWN, Sign.WORK)}]{{1,2}})?[{_AROUND}{_YET}]*")
+_KEPT: Final = re.compile(f"[{_AROUND}{_YET}]*(?:{Sign.THE}[{any_of(Sign.OWN, Sign.WORK)}]{{0,2}})?[{_AROUND}{_YET}]*")
 """*noch*, *yet*, *anything yet*; and what may stand beside a verb that is not to be: with them also the name of a thing."""
 
 Read = Callable[[str], Cues]
 
 
+def _is_brief(signs: str) -> bool:
+    """Whether nothing in it is quoted, told, asked or kept up, and it is no text."""
+    return len(signs) <= MOST_SIGNS and all(sign not in signs for sign in (Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS))
+
+
 class Stops:
     """The lists of one table, compiled."""
 
-    __slots__ = ("_continuings", "_denials", "_later", "_outward", "_stoppings", "_sufficient", "_undertakings", "_wishes")
+    __slots__ = ("_continuings", "_denials", "_later", "_openers", "_outward", "_reporting", "_stoppings", "_successions", "_sufficient", "_undertakings", "_wishes")
 
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
-        self._wishes, self._stoppings, self._continuings, self._undertakings, self._outward, self._denials, self._sufficient = (
-            Phrases(table, name) for name in (WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, DENIALS, SUFFICIENT)
-        )
+        self._wishes, self._stoppings, self._continuings = (Phrases(table, name) for name in (WISHES, STOPPINGS, CONTINUINGS))
+        self._undertakings, self._outward, self._denials = (Phrases(table, name) for name in (UNDERTAKINGS, OUTWARD, DENIALS))
+        self._openers, self._reporting, self._sufficient = (Phrases(table, name) for name in (OPENERS, REPORTING, SUFFICIENT))
+        self._successions = Phrases(table, SUCCESSIONS)
         self._later = Phrases(table, "conditions", "postponements")
 
-    def ordered(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
-        """Whether it stops, and whether it waits. ``read`` is this engine without what is done here."""
+    def all_of(self, pieces: Sequence[Piece]) -> bool:
+        """Whether it stops and says nothing beside."""
+        return _is_brief(signs_of(pieces)) and self._stopped(pieces, wished=False)
+
+    def beside(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
+        """Whether it stops, and whether it waits, beside what else it says. ``read`` is the engine before."""
         signs = signs_of(pieces)
-        if len(signs) > MOST_SIGNS or any(sign in signs for sign in (Sign.QUOTED, Sign.SAID, Sign.KEEP, Sign.ASKS)):
+        if not _is_brief(signs):
             return False, False
-        if self._stopped(pieces, wished=False):
-            return True, False
-        words = [piece for piece in pieces if piece.sign != Sign.COMMA]
-        said = text_of(words).split()
-        if size := self._wishes.size(said, 0):
-            rest = self._rest(words, size)
-            told = read(" ".join(said[size:])) if said[size:] else Cues()
-            return self._stopped(rest, wished=True) or told.stop == CERTAIN, told.hold
         if self._kept_in(pieces):
             return False, True
         return self._reasoned(pieces, read) if _HALTS.search(signs) is not None else (False, False)
+
+    def wished(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
+        """Whether somebody wants that it stops, and that it waits, whatever is put between."""
+        words = [piece for piece in pieces if piece.sign != Sign.COMMA]
+        said = text_of(words).split()
+        size = self._wishes.size(said, 0) if _is_brief(signs_of(pieces)) else 0
+        if not said[size:] or not size:
+            return False, False
+        told = read(" ".join(said[size:]))
+        return self._stopped(self._rest(words, size), wished=True) or told.stop == CERTAIN, told.hold
 
     def _rest(self, words: Sequence[Piece], size: int) -> list[Piece]:
         """The pieces behind so many words; one that is cut in two counts with all of its words."""
@@ -97,7 +113,7 @@ class Stops:
     def _stopped(self, pieces: Sequence[Piece], *, wished: bool) -> bool:
         """Whether all of it is an order to stop, with the lists' words for what they are."""
         signs = "".join(self._sign(piece, wished=wished) for piece in pieces)
-        signs = Sign.PLEASE + signs[1:] if signs.startswith(Sign.ALSO) else signs
+        signs = Sign.PLEASE + signs[1:] if pieces and pieces[0].said in self._openers else signs
         if _NO_MORE.match(signs) is not None:
             return True
         if UNSTOPPED.search(signs) is not None or MAYBE_NOT.search(signs) is not None:
@@ -111,12 +127,13 @@ class Stops:
             return Sign.WORK
         if piece.said in self._continuings:
             return Sign.GO_ON
+        if piece.said in self._denials:
+            return Sign.NOT
         return Sign.STOP if wished and piece.said in self._stoppings else piece.sign
 
     def _kept_in(self, pieces: Sequence[Piece]) -> bool:
         """*Don't send anything yet*: what cannot be had back is not to be done, and nothing else is said."""
-        acts, denied, yet = 0, False, False
-        signs = list[str]()
+        acts, denied, yet, signs = 0, False, False, list[str]()
         for piece in pieces:
             words = piece.said.split()
             if any(word in self._outward for word in words):
@@ -125,9 +142,9 @@ class Stops:
                 denied = True
             else:
                 signs.append(piece.sign)
-            yet = yet or piece.sign in _YET
+            yet = yet or piece.sign in _YET or piece.sign == Sign.NUDGE
         objects = _KEPT if yet else _KEPT_NOW
-        return acts == 1 and denied and objects.fullmatch("".join(signs)) is not None
+        return acts > 0 and denied and objects.fullmatch("".join(signs)) is not None
 
     def _reasoned(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
         """Whether its first or its last clause stops or waits, and the others say why."""
@@ -141,8 +158,10 @@ class Stops:
         if told.hold and all(self._says(clause) and self._is_mine(clause) for clause in clauses[1:]):
             return False, True
         stated = all(self._says(clause) and _STATES.match(signs_of(clause)) is not None for clause in clauses[:-1])
-        ends = stated and not (last[0].said in _THEN and any(piece.sign == Sign.OWN for piece in first))
-        return ends and self._told(last, read).stop == CERTAIN, False
+        stated = stated and not (last[0].said in self._successions and any(piece.sign == Sign.OWN for piece in first))
+        called = len(clauses) == 2 and _ADDRESSES.fullmatch(signs_of(first)) is not None
+        told = self._told(last, read) if stated or called else Cues()
+        return told.stop == CERTAIN, told.hold and called
 
     def _told(self, clause: Sequence[Piece], read: Read) -> Cues:
         said = text_of(clause)
@@ -151,10 +170,10 @@ class Stops:
     def _says(self, clause: Sequence[Piece]) -> bool:
         """Whether it states something: it asks and orders nothing, and depends on nothing."""
         signs = signs_of(clause)
-        if signs.count(Sign.OWN) > REASON_OWN or self._later.size(text_of(clause).split(), 0):
+        words = text_of(clause).split()
+        if signs.count(Sign.OWN) > REASON_OWN or self._later.size(words, 0) or self._reporting.among(words):
             return False
-        asks = ASKS_WHAT.match(signs) is not None or _ENQUIRES.match(signs) is not None
-        return not asks and all(form.search(signs) is None for form in (ORDERS, _REORDERS, _USES))
+        return all(form.search(signs) is None for form in (_ASKS, ORDERS, _ORDERS, _REORDERS))
 
     def _is_mine(self, clause: Sequence[Piece]) -> bool:
         """Whether it is the sender's own reason, and says nothing that the work would have to know."""

@@ -51,7 +51,8 @@ def _elsewhere(facts: AttachFacts, live: Sequence[ThreadFact]) -> OrderVerdict |
 
 def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
     """Whether what could order something else is said to a question: it answers that, or corrects what is asked, and no work is there to stop."""
-    return any(thread.fits or (thread.takes and facts.cues.stop < 2) for thread in asking)
+    bare = facts.cues.stop == 2 and not facts.cues.reasoned
+    return any(thread.fits or (thread.takes and not bare) for thread in asking)
 
 
 def holding(facts: AttachFacts) -> OrderVerdict | None:

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from ordain.wording.cues import Cues, Partly
 from ordain.wording.engine_1.folding import LOOKED_AT
+from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_7.reading import LISTS as SEVENTH_LISTS
 from ordain.wording.engine_7.reading import ApartReading
 from ordain.wording.engine_8 import contrasts, slack, stops
@@ -46,12 +47,14 @@ class SituatedReading:
         plain, found = self._slack.plain(text), self._seventh.cues(text)
         pieces = pieces_of(self.parts(plain))
         found = self._slack.taken_back(found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues)
-        if found.yes or found.no or found.hold or found.stop == CERTAIN or "?" in text:
+        if found.yes or found.no or found.hold or found.stop == CERTAIN:
             return found
         doubted = self._slack.doubts(pieces)
         stopped, held = (False, False) if doubted else self._stops.wished(pieces, self._seventh.cues)
         if found.steer == CERTAIN:
             return structs.replace(found, stop=CERTAIN, steer=1) if stopped else found
+        if "?" in text and not any(piece.sign == Sign.CAN_YOU for piece in pieces):
+            return found
         if self._contrasts.corrects(text, pieces):
             return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1), go_on=False)
         reasoned = False

@@ -13,6 +13,7 @@ from typing import Final
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.patterns import HAS_STOP, MAYBE_NOT, ORDERS, PAD, STOPPED, UNSTOPPED, any_of
 from ordain.wording.engine_1.signs import Sign
+from ordain.wording.engine_8.contrasts import DENIALS
 from ordain.wording.engine_8.pieces import Phrases, Piece, clauses_of, signs_of, text_of
 from ordain.wording.engine_8.slack import CERTAIN, SUFFICIENT
 from ordain.wording.table import Table
@@ -22,13 +23,12 @@ STOPPINGS: Final = "stoppings"
 CONTINUINGS: Final = "continuings"
 UNDERTAKINGS: Final = "undertakings"
 OUTWARD: Final = "outward"
-DENIALS: Final = "denials"
 OPENERS: Final = "openers"
 REPORTING: Final = "reporting"
 SUCCESSIONS: Final = "successions"
-LISTS: Final = frozenset({WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, DENIALS, OPENERS, REPORTING, SUCCESSIONS})
+LISTS: Final = frozenset({WISHES, STOPPINGS, CONTINUINGS, UNDERTAKINGS, OUTWARD, OPENERS, REPORTING, SUCCESSIONS})
 """What wants that somebody does what follows (*I'd prefer that you*); forms of stopping, and of going on, that stand behind such or behind *not*; further names of work
-(*mission*); verbs after which something has happened outside (*send*, *book*), and what denies them; what may open a message and adds nothing (*also*); what tells of others'
+(*mission*); verbs after which something has happened outside (*send*, *book*); what may open a message and adds nothing (*also*); what tells of others'
 words (*told*); and what puts an order behind something else (*then*)."""
 MOST_SIGNS: Final = 30
 REASON_OWN: Final = 8

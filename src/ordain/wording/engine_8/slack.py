@@ -28,7 +28,9 @@ who corrects nothing (*I meant it*); what asks, with a question mark, whether it
 CERTAIN: Final = 2
 _UNKNOWN: Final = "qx"
 _ASKS: Final = "?"
-_PAD: Final = frozenset((Sign.PLEASE, Sign.THANKS, Sign.OKAY, Sign.NOT, Sign.COMMA, Sign.STOPS, Sign.EMOJI, Sign.IMPATIENT, Sign.YOU, Sign.I))
+_PAD: Final = frozenset(
+    (Sign.PLEASE, Sign.THANKS, Sign.OKAY, Sign.NOT, Sign.COMMA, Sign.STOPS, Sign.EMOJI, Sign.IMPATIENT, Sign.YOU, Sign.I)
+)
 _MARKS: Final = frozenset((Sign.CHANGE, Sign.RATHER))
 
 Read = Callable[[str], Cues]

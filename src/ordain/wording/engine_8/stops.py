@@ -68,7 +68,19 @@ def _is_brief(signs: str) -> bool:
 class Stops:
     """The lists of one table, compiled."""
 
-    __slots__ = ("_continuings", "_denials", "_later", "_openers", "_outward", "_reporting", "_stoppings", "_successions", "_sufficient", "_undertakings", "_wishes")
+    __slots__ = (
+        "_continuings",
+        "_denials",
+        "_later",
+        "_openers",
+        "_outward",
+        "_reporting",
+        "_stoppings",
+        "_successions",
+        "_sufficient",
+        "_undertakings",
+        "_wishes",
+    )
 
     def __init__(self, table: Table) -> None:
         """Compile the lists."""

@@ -60,7 +60,9 @@ class Phrases:
     def __init__(self, table: Table, *names: str) -> None:
         """Compile the lists of these names as one."""
         self._known = frozenset(key for name in names for phrase in table.lists.get(name, ()) for key in keys(phrase))
-        self._longest = max(map(len, self._known), default=0)
+        self._longest: dict[str, int] = {}
+        for key in self._known:
+            self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
 
     def __contains__(self, said: str) -> bool:
         """Whether the words of a piece are one of the phrases."""
@@ -68,11 +70,12 @@ class Phrases:
 
     def size(self, found: Sequence[str], at: int) -> int:
         """How many tokens the longest phrase has that stands there; 0: none does."""
-        return next((size for size in range(min(self._longest, len(found) - at), 0, -1) if tuple(found[at : at + size]) in self._known), 0)
+        longest = self._longest.get(found[at], 0) if at < len(found) else 0
+        return next((size for size in range(min(longest, len(found) - at), 0, -1) if tuple(found[at : at + size]) in self._known), 0)
 
     def among(self, found: Sequence[str]) -> bool:
         """Whether one stands anywhere among the tokens."""
-        return any(self.size(found, at) for at in range(len(found)))
+        return any(token in self._longest and self.size(found, at) for at, token in enumerate(found))
 
     def without(self, found: Sequence[str], instead: str) -> list[str]:
         """The tokens with ``instead`` for each phrase; with nothing where that is empty."""

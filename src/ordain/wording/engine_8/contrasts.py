@@ -16,7 +16,7 @@ from ordain.wording.engine_1.folding import fold
 from ordain.wording.engine_1.patterns import any_of
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_4.orders import AMENDING
-from ordain.wording.engine_8.pieces import Phrases, Piece, signs_of
+from ordain.wording.engine_8.pieces import ListedPhrases, SignedPiece, signs_of
 from ordain.wording.table import Table
 
 EXCHANGES: Final = "exchanges"
@@ -62,10 +62,10 @@ class Contrasts:
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
         self._amending, self._exchanges, self._exchanging, self._denials = (
-            Phrases(table, name) for name in (AMENDING, EXCHANGES, EXCHANGING, DENIALS)
+            ListedPhrases(table, name) for name in (AMENDING, EXCHANGES, EXCHANGING, DENIALS)
         )
 
-    def corrects(self, text: str, pieces: Sequence[Piece]) -> bool:
+    def corrects(self, text: str, pieces: Sequence[SignedPiece]) -> bool:
         """Whether it names what it corrects and what that is to be."""
         pieces = self._plain(pieces)
         signs = signs_of(pieces)
@@ -79,18 +79,18 @@ class Contrasts:
             return self._amends(pieces[: found.start("to")]) or _respells(text, to, was)
         return self._exchanged(pieces)
 
-    def _plain(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+    def _plain(self, pieces: Sequence[SignedPiece]) -> Sequence[SignedPiece]:
         """The pieces with *not the* as the *not* that it is, and without the question mark of a polite order."""
         asked = any(piece.sign == Sign.CAN_YOU for piece in pieces)
         left = [piece for piece in pieces if not (asked and piece.sign == Sign.ASKS)]
-        return [Piece(said, Sign.NOT if sign == Sign.WITH and said.split()[0] in self._denials else sign) for said, sign in left]
+        return [SignedPiece(said, Sign.NOT if sign == Sign.WITH and said.split()[0] in self._denials else sign) for said, sign in left]
 
-    def _amends(self, lead: Sequence[Piece]) -> bool:
+    def _amends(self, lead: Sequence[SignedPiece]) -> bool:
         """Whether the words before a name end in what makes another one of it."""
         words = [word for piece in lead for word in piece.said.split()]
         return any(self._amending.size(words, at) == len(words) - at for at in range(len(words)))
 
-    def _exchanged(self, pieces: Sequence[Piece]) -> bool:
+    def _exchanged(self, pieces: Sequence[SignedPiece]) -> bool:
         """*change 1200 to 1300*: the verb, the figure that was, and that which is to be."""
         known = [piece for piece in pieces if piece.sign not in _POLITE]
         if known and known[-1].said in self._exchanges:

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from ordain.wording.engine_1.folding import fold, tokens
+from ordain.wording.cues import Cues
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.table import Table
 
-BREAKS: Final = frozenset(",.!;:\n")
+EarlierReading = Callable[[str], Cues]
+"""The engine before: what a text, or a clause of it, is read as there."""
 _ENDS: Final = frozenset((Sign.COMMA, Sign.STOPS, Sign.ASKS))
 
 
-class Piece(NamedTuple):
+class SignedPiece(NamedTuple):
     """One piece: its words, folded, and the letter of its sign."""
 
     said: str
     sign: str
 
 
-def pieces_of(parts: Sequence[tuple[str, str]]) -> tuple[Piece, ...]:
+def pieces_of(parts: Sequence[tuple[str, str]]) -> tuple[SignedPiece, ...]:
     """The parts that an engine gives, each with its sign's letter; whatever begins with a figure is a number."""
-    return tuple(Piece(said, Sign.NUMBER if said[0].isdigit() else Sign[name.upper()]) for said, name in parts)
+    return tuple(SignedPiece(said, Sign.NUMBER if said[0].isdigit() else Sign[name.upper()]) for said, name in parts)
 
 
-def signs_of(pieces: Sequence[Piece]) -> str:
+def signs_of(pieces: Sequence[SignedPiece]) -> str:
     """The shape."""
     return "".join(piece.sign for piece in pieces)
 
 
-def clauses_of(pieces: Sequence[Piece]) -> list[tuple[Piece, ...]]:
+def clauses_of(pieces: Sequence[SignedPiece]) -> list[tuple[SignedPiece, ...]]:
     """The pieces between breaks; none of them empty."""
-    found: list[list[Piece]] = [[]]
+    found: list[list[SignedPiece]] = [[]]
     for piece in pieces:
         if piece.sign in _ENDS:
             found.append([])
@@ -42,17 +43,12 @@ def clauses_of(pieces: Sequence[Piece]) -> list[tuple[Piece, ...]]:
     return [tuple(clause) for clause in found if clause]
 
 
-def text_of(pieces: Sequence[Piece]) -> str:
+def text_of(pieces: Sequence[SignedPiece]) -> str:
     """The words, to be read again."""
     return " ".join(piece.said for piece in pieces)
 
 
-def words_of(text: str) -> list[str]:
-    """The tokens of a text without its breaks."""
-    return [token for token in tokens(fold(text)) if token[0] not in BREAKS]
-
-
-class Phrases:
+class ListedPhrases:
     """The phrases of one list of a table, compiled."""
 
     __slots__ = ("_known", "_longest")

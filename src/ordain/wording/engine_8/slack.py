@@ -5,7 +5,7 @@ Each class is a list of the table and one way to look at it. All of them only ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
@@ -14,7 +14,7 @@ from ordain.wording.cues import Cues
 from ordain.wording.engine_1.folding import fold, tokens
 from ordain.wording.engine_1.phrases import keys
 from ordain.wording.engine_1.signs import Sign
-from ordain.wording.engine_8.pieces import BREAKS, Phrases, Piece, clauses_of, text_of
+from ordain.wording.engine_8.pieces import EarlierReading, ListedPhrases, SignedPiece, clauses_of, text_of
 from ordain.wording.table import Table
 
 IDIOMS: Final = "idioms"
@@ -23,17 +23,16 @@ EARNEST: Final = "earnest"
 SUFFICIENT: Final = "sufficient"
 DOUBTS: Final = "doubts"
 LISTS: Final = frozenset({IDIOMS, MANNERS, EARNEST, SUFFICIENT, DOUBTS})
-"""Phrases with a word of an order that mean something else (*not so fast*, *halt mich*); how something is done and not what (*make it quick*); what somebody means
+"""ListedPhrases with a word of an order that mean something else (*not so fast*, *halt mich*); how something is done and not what (*make it quick*); what somebody means
 who corrects nothing (*I meant it*); what asks, with a question mark, whether it is enough; and what makes a stop a thought (*maybe*)."""
 CERTAIN: Final = 2
 _UNKNOWN: Final = "qx"
 _ASKS: Final = "?"
+_BREAKS: Final = frozenset(",.!;:\n")
 _PAD: Final = frozenset(
     (Sign.PLEASE, Sign.THANKS, Sign.OKAY, Sign.NOT, Sign.COMMA, Sign.STOPS, Sign.EMOJI, Sign.IMPATIENT, Sign.YOU, Sign.I)
 )
 _MARKS: Final = frozenset((Sign.CHANGE, Sign.RATHER))
-
-Read = Callable[[str], Cues]
 
 
 class Slack:
@@ -44,7 +43,7 @@ class Slack:
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
         self._idioms, self._manners, self._earnest, self._sufficient, self._doubts = (
-            Phrases(table, name) for name in (IDIOMS, MANNERS, EARNEST, SUFFICIENT, DOUBTS)
+            ListedPhrases(table, name) for name in (IDIOMS, MANNERS, EARNEST, SUFFICIENT, DOUBTS)
         )
         self._stops = frozenset(key for sign, phrases in table.phrases if sign == "stop" for phrase in phrases for key in keys(phrase))
 
@@ -54,7 +53,7 @@ class Slack:
         left = self._masked(said)
         return text if left == said else " ".join(left)
 
-    def taken_back(self, found: Cues, other: Cues, pieces: Sequence[Piece], read: Read) -> Cues:
+    def taken_back(self, found: Cues, other: Cues, pieces: Sequence[SignedPiece], read: EarlierReading) -> Cues:
         """The cues without what only sounds like an order; ``other`` are those of the plain message, ``pieces`` are its own. ``read`` is the engine before."""
         if found.stop < CERTAIN and not found.hold and found.steer < CERTAIN:
             return found
@@ -63,14 +62,14 @@ class Slack:
             return structs.replace(found, steer=1)
         return self._doubted(found, pieces, read) if max(found.stop, found.hold) and self.doubts(pieces) else found
 
-    def doubts(self, pieces: Sequence[Piece]) -> bool:
+    def doubts(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether something in it makes a thought of what it orders."""
         return self._doubts.among(text_of(pieces).split())
 
     def _masked(self, said: list[str]) -> list[str]:
         left: list[str] = []
         at = 0
-        last = next((token for token in reversed(said) if token[0] not in BREAKS), "")
+        last = next((token for token in reversed(said) if token[0] not in _BREAKS), "")
         while at < len(said):
             size = self._idioms.size(said, at)
             if size and (said[at], last) in self._stops:
@@ -80,7 +79,7 @@ class Slack:
         asked = [token[0] for token in said if token[0] in "?!."]
         return self._sufficient.without(left, _UNKNOWN) if asked == [_ASKS] and said[-1] == _ASKS else left
 
-    def _names_nothing(self, pieces: Sequence[Piece]) -> bool:
+    def _names_nothing(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether behind what would change something nothing stands that it could be changed to."""
         at = next((at for at, piece in enumerate(pieces) if piece.sign not in _PAD), len(pieces))
         if at == len(pieces) or pieces[at].sign not in (*_MARKS, Sign.MEANT):
@@ -97,7 +96,7 @@ class Slack:
             here += size or 1
         return named
 
-    def _doubted(self, found: Cues, pieces: Sequence[Piece], read: Read) -> Cues:
+    def _doubted(self, found: Cues, pieces: Sequence[SignedPiece], read: EarlierReading) -> Cues:
         """A stop that is only thought of; one that stands beside the doubt, in a clause of its own, is one."""
         clauses = clauses_of(pieces)
         doubtful = [clause for clause in clauses if self.doubts(clause)]

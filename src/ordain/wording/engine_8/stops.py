@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from ordain.wording.cues import Cues
 from ordain.wording.engine_1.patterns import HAS_STOP, MAYBE_NOT, ORDERS, PAD, STOPPED, UNSTOPPED, any_of
 from ordain.wording.engine_1.signs import Sign
 from ordain.wording.engine_8.contrasts import DENIALS
-from ordain.wording.engine_8.pieces import Phrases, Piece, clauses_of, signs_of, text_of
+from ordain.wording.engine_8.pieces import EarlierReading, ListedPhrases, SignedPiece, clauses_of, signs_of, text_of
 from ordain.wording.engine_8.slack import CERTAIN, SUFFICIENT
 from ordain.wording.table import Table
 
@@ -57,8 +57,6 @@ _KEPT_NOW: Final = re.compile(f"[{_AROUND}]*")
 _KEPT: Final = re.compile(f"[{_AROUND}{_YET}]*(?:{Sign.THE}[{any_of(Sign.OWN, Sign.WORK)}]{{0,2}})?[{_AROUND}{_YET}]*")
 """*noch*, *yet*, *anything yet*; and what may stand beside a verb that is not to be: with them also the name of a thing."""
 
-Read = Callable[[str], Cues]
-
 
 def _is_brief(signs: str) -> bool:
     """Whether nothing in it is quoted, told, asked or kept up, and it is no text."""
@@ -84,17 +82,17 @@ class Stops:
 
     def __init__(self, table: Table) -> None:
         """Compile the lists."""
-        self._wishes, self._stoppings, self._continuings = (Phrases(table, name) for name in (WISHES, STOPPINGS, CONTINUINGS))
-        self._undertakings, self._outward, self._denials = (Phrases(table, name) for name in (UNDERTAKINGS, OUTWARD, DENIALS))
-        self._openers, self._reporting, self._sufficient = (Phrases(table, name) for name in (OPENERS, REPORTING, SUFFICIENT))
-        self._successions = Phrases(table, SUCCESSIONS)
-        self._later = Phrases(table, "conditions", "postponements")
+        self._wishes, self._stoppings, self._continuings = (ListedPhrases(table, name) for name in (WISHES, STOPPINGS, CONTINUINGS))
+        self._undertakings, self._outward, self._denials = (ListedPhrases(table, name) for name in (UNDERTAKINGS, OUTWARD, DENIALS))
+        self._openers, self._reporting, self._sufficient = (ListedPhrases(table, name) for name in (OPENERS, REPORTING, SUFFICIENT))
+        self._successions = ListedPhrases(table, SUCCESSIONS)
+        self._later = ListedPhrases(table, "conditions", "postponements")
 
-    def all_of(self, pieces: Sequence[Piece]) -> bool:
+    def all_of(self, pieces: Sequence[SignedPiece]) -> bool:
         """Whether it stops and says nothing beside."""
         return _is_brief(signs_of(pieces)) and self._stopped(pieces, wished=False)
 
-    def beside(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
+    def beside(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether it stops, and whether it waits, beside what else it says. ``read`` is the engine before."""
         signs = signs_of(pieces)
         if not _is_brief(signs):
@@ -103,7 +101,7 @@ class Stops:
             return False, True
         return self._reasoned(pieces, read) if _HALTS.search(signs) is not None else (False, False)
 
-    def wished(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
+    def wished(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether somebody wants that it stops, and that it waits, whatever is put between."""
         words = [piece for piece in pieces if piece.sign != Sign.COMMA]
         said = text_of(words).split()
@@ -113,16 +111,16 @@ class Stops:
         told = read(" ".join(said[size:]))
         return self._stopped(self._rest(words, size), wished=True) or told.stop == CERTAIN, told.hold
 
-    def _rest(self, words: Sequence[Piece], size: int) -> list[Piece]:
+    def _rest(self, words: Sequence[SignedPiece], size: int) -> list[SignedPiece]:
         """The pieces behind so many words; one that is cut in two counts with all of its words."""
-        left: list[Piece] = []
+        left: list[SignedPiece] = []
         for piece in words:
             if size <= 0:
                 left.append(piece)
             size -= len(piece.said.split())
         return left
 
-    def _stopped(self, pieces: Sequence[Piece], *, wished: bool) -> bool:
+    def _stopped(self, pieces: Sequence[SignedPiece], *, wished: bool) -> bool:
         """Whether all of it is an order to stop, with the lists' words for what they are."""
         signs = "".join(self._sign(piece, wished=wished) for piece in pieces)
         signs = Sign.PLEASE + signs[1:] if pieces and pieces[0].said in self._openers else signs
@@ -132,7 +130,7 @@ class Stops:
             return False
         return STOPPED.fullmatch(signs) is not None and HAS_STOP.search(signs) is not None
 
-    def _sign(self, piece: Piece, *, wished: bool) -> str:
+    def _sign(self, piece: SignedPiece, *, wished: bool) -> str:
         if piece.sign != Sign.OWN:
             return piece.sign
         if piece.said in self._undertakings:
@@ -143,7 +141,7 @@ class Stops:
             return Sign.NOT
         return Sign.STOP if wished and piece.said in self._stoppings else piece.sign
 
-    def _kept_in(self, pieces: Sequence[Piece]) -> bool:
+    def _kept_in(self, pieces: Sequence[SignedPiece]) -> bool:
         """*Don't send anything yet*: what cannot be had back is not to be done, and nothing else is said."""
         acts, denied, yet, signs = 0, False, False, list[str]()
         for piece in pieces:
@@ -158,7 +156,7 @@ class Stops:
         objects = _KEPT if yet else _KEPT_NOW
         return acts > 0 and denied and objects.fullmatch("".join(signs)) is not None
 
-    def _reasoned(self, pieces: Sequence[Piece], read: Read) -> tuple[bool, bool]:
+    def _reasoned(self, pieces: Sequence[SignedPiece], read: EarlierReading) -> tuple[bool, bool]:
         """Whether its first or its last clause stops or waits, and the others say why."""
         clauses = clauses_of(pieces)
         if len(clauses) < 2 or any(piece.said in _BRACKETS for piece in pieces):
@@ -175,11 +173,11 @@ class Stops:
         told = self._told(last, read) if stated or called else Cues()
         return told.stop == CERTAIN, told.hold and called
 
-    def _told(self, clause: Sequence[Piece], read: Read) -> Cues:
+    def _told(self, clause: Sequence[SignedPiece], read: EarlierReading) -> Cues:
         said = text_of(clause)
         return Cues() if self._sufficient.among(said.split()) else read(said)
 
-    def _says(self, clause: Sequence[Piece]) -> bool:
+    def _says(self, clause: Sequence[SignedPiece]) -> bool:
         """Whether it states something: it asks and orders nothing, and depends on nothing."""
         signs = signs_of(clause)
         words = text_of(clause).split()
@@ -187,7 +185,7 @@ class Stops:
             return False
         return all(form.search(signs) is None for form in (_ASKS, ORDERS, _ORDERS, _REORDERS))
 
-    def _is_mine(self, clause: Sequence[Piece]) -> bool:
+    def _is_mine(self, clause: Sequence[SignedPiece]) -> bool:
         """Whether it is the sender's own reason, and says nothing that the work would have to know."""
         signs = signs_of(clause)
         return _MINE.match(signs) is not None and _NAMES_MORE.search(signs) is None

@@ -69,9 +69,9 @@ def test_what_only_sounds_like_an_order_is_none(text: str) -> None:
     [
         *("Stop! The numbers are wrong.", "stopp, der Kunde hat abgesagt", "STOP. This is the live system", "halt, das ist die falsche Datei!"),
         *("Cancel. The customer changed his mind.", "Lass es, Manfred hat den Plan", "der Kunde hat abgesagt, brich ab", "we don't need this any more, you can stop"),
-        *("ich möchte, dass du aufhörst", "ich will dass du das abbrichst", "es wäre gut, wenn du aufhörst", "I'd rather you stopped"),
-        *("abort mission", "cancel the whole mission", "abort the script", "also stopp", "also gut, dann brich ab"),
-        *("you needn't continue", "you don't have to continue", "don't keep going", "no need to keep going", "du brauchst nicht weiterzumachen"),
+        *("ich möchte, dass du aufhörst", "ich will dass du das abbrichst", "es wäre gut, wenn du aufhörst", "I'd rather you stopped", "I want this to stop"),
+        *("ich will nicht mehr, hör auf", "abort mission", "cancel the whole mission", "abort the script", "also stopp", "also gut, dann brich ab"),
+        *("you needn't continue", "you don't have to continue", "don't keep going", "no need to keep going", "du brauchst nicht weiterzumachen", "you don't need to go on"),
         *("Ordain, stop", "Hey Ordain, stop!", "Schatz, hör auf", "darling, stop it"),
         *("wait a moment, I have to check something", "Moment, ich muss erst was nachsehen", "ich möchte, dass du wartest"),
         *("don't send anything yet", "noch nicht abschicken bitte", "do not publish that", "die Mail noch nicht abschicken", "nichts löschen!"),

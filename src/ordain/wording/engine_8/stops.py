@@ -35,7 +35,7 @@ REASON_OWN: Final = 8
 """Most words of its own that a reason has."""
 _HALTS: Final = re.compile(f"[{any_of(Sign.STOP, Sign.STOP_OPEN, Sign.HOLD)}]")
 _NO_MORE: Final = re.compile(
-    rf"^[{PAD}{any_of(Sign.YOU, Sign.COMMA, Sign.STOPS)}]*(?:{Sign.NOT}[{any_of(Sign.PLEASE, Sign.IT, Sign.WITH, Sign.NOW, Sign.BE)}]*|{Sign.NEGATIVE}{Sign.IT})"
+    rf"^[{PAD}{any_of(Sign.YOU, Sign.COMMA, Sign.STOPS)}]*(?:{Sign.NOT}(?:{Sign.OWN}(?={Sign.IT}))?[{any_of(Sign.PLEASE, Sign.IT, Sign.WITH, Sign.NOW, Sign.BE)}]*|{Sign.NEGATIVE}{Sign.IT})"
     rf"{Sign.GO_ON}[{PAD}{any_of(Sign.IT, Sign.COMMA, Sign.STOPS, Sign.NOW)}]*$"
 )
 """*you needn't go on*, *no need to keep going*."""
@@ -43,11 +43,12 @@ _REORDERS: Final = re.compile(
     f"[{any_of(Sign.CHANGE, Sign.CHANGED, Sign.INSTEAD, Sign.INSTEAD_OF, Sign.RATHER, Sign.MEANT, Sign.ALSO, Sign.GO_ON)}]"
 )
 _ASKS: Final = re.compile(f"^[{PAD}]*[{any_of(Sign.QUESTION, Sign.QUESTION_OPENS, Sign.NUDGE, Sign.TROUBLE)}]")
-_ORDERS: Final = re.compile(f"^[{PAD}{Sign.WITH}]*[{any_of(Sign.USE, Sign.ORDER)}]")
+_ORDERS: Final = re.compile(f"^[{PAD}{Sign.WITH}]*(?:{Sign.USE}(?!{Sign.NOT})|{Sign.ORDER})")
 _ADDRESSES: Final = re.compile(f"[{PAD}]*{Sign.OWN}[{PAD}]*")
 """*Ordain, stop*."""
 _SUBJECT: Final = any_of(Sign.I, Sign.IT, Sign.YOU, Sign.THE, Sign.NEEDLESS)
-_STATES: Final = re.compile(f"^[{PAD}]*[{_SUBJECT}]")
+_STATES: Final = re.compile(f"^[{PAD}]*(?:[{_SUBJECT}]|{Sign.USE}{Sign.NOT})")
+"""It begins with whom or what it is about, or with what somebody does not want."""
 _MINE: Final = re.compile(f"^[{PAD}]*{Sign.I}")
 _NAMES_MORE: Final = re.compile(f"[{any_of(Sign.NUMBER, Sign.DATE, Sign.PLACE)}]")
 _BRACKETS: Final = frozenset("()/")

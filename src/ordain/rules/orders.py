@@ -19,7 +19,8 @@ def overriding(facts: AttachFacts) -> OrderVerdict | None:
     if max(cues.stop, cues.steer) < 2:
         return None
     if not live:
-        return (Filler(), AttachReason.NOTHING_TO_STOP) if cues.stop == 2 and cues.steer < 2 and not facts.explicit else None
+        bare = cues.stop == 2 and cues.steer < 2 and not cues.reasoned
+        return (Filler(), AttachReason.NOTHING_TO_STOP) if bare and not facts.explicit else None
     if cues.stop < 2 and any(thread.fits and thread.asks not in ("", ExpectedType.FREEFORM) for thread in live):
         return None  # "rather Tuesday" to the question when: the answer it looks like
     if cues.whole and all(thread.asks for thread in live) and _about_question(facts, live):
@@ -50,14 +51,17 @@ def _elsewhere(facts: AttachFacts, live: Sequence[ThreadFact]) -> OrderVerdict |
 
 def _about_question(facts: AttachFacts, asking: Sequence[ThreadFact]) -> bool:
     """Whether what could order something else is said to a question: it answers that, or corrects what is asked, and no work is there to stop."""
-    return any(thread.fits or (thread.takes and facts.cues.stop < 2) for thread in asking)
+    bare = facts.cues.stop == 2 and not facts.cues.reasoned
+    return any(thread.fits or (thread.takes and not bare) for thread in asking)
 
 
 def holding(facts: AttachFacts) -> OrderVerdict | None:
     """A bare *wait* stops what works; what only waits for an answer waits already."""
     if not facts.cues.hold or facts.explicit:
         return None
-    return _held(facts) if threads_at_work(facts) else (Filler(), AttachReason.NOTHING_TO_STOP)
+    if threads_at_work(facts):
+        return _held(facts)
+    return None if facts.cues.reasoned else (Filler(), AttachReason.NOTHING_TO_STOP)
 
 
 def protesting(facts: AttachFacts) -> OrderVerdict | None:

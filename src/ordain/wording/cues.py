@@ -48,5 +48,7 @@ class Cues(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is nothing but a no that is said more than once, drawn out or a stop as well, and so an order where it answers nothing: engines from 6 on."""
     apart: bool = False
     """It begins as an answer or an order does, and goes on with a matter of its own (*wait, what is a lighthouse?*): engines from 7 on."""
+    reasoned: bool = False
+    """It orders to stop or to wait and says more than that (*stop! the numbers are wrong*): a message of its own where nothing works. Engines from 8 on."""
     lead: str = ""
     """The yes or the no that such a message begins with (*yes, and what is a lighthouse?*)."""

@@ -22,6 +22,8 @@ from ordain.wording.engine_6.reading import LISTS as LISTS_6
 from ordain.wording.engine_6.reading import InsistentReading
 from ordain.wording.engine_7.reading import LISTS as LISTS_7
 from ordain.wording.engine_7.reading import ApartReading
+from ordain.wording.engine_8.reading import LISTS as LISTS_8
+from ordain.wording.engine_8.reading import SituatedReading
 from ordain.wording.table import Table
 
 
@@ -76,6 +78,7 @@ ENGINES: Final[Mapping[int, WordingEngine]] = {
         (5, LISTS_5, WrittenReading),
         (6, LISTS_6, InsistentReading),
         (7, LISTS_7, ApartReading),
+        (8, LISTS_8, SituatedReading),
     )
 }
 NEWEST: Final = max(ENGINES)

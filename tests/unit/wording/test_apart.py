@@ -19,7 +19,7 @@ from ordain.wording.wording import compiled
 from tests.labelled.beside import FILE, OPEN_THREAD, Open, became, facts_of
 from tests.labelled.judging import POLICY, Row, rows
 
-WORDING, SIXTH = compiled(shipped_table()), compiled(shipped_table(), 6)
+WORDING, SEVENTH, SIXTH = compiled(shipped_table()), compiled(shipped_table(), 7), compiled(shipped_table(), 6)
 ROWS = rows(FILE)
 
 
@@ -80,11 +80,11 @@ def test_nothing_but_a_whole_yes_or_no_is_one(state: Open) -> None:
 
 @pytest.mark.parametrize("state", Open)
 def test_what_answers_asks_or_stops_is_as_it_was(state: Open) -> None:
-    """Of 114 answers, hedges, status questions, orders and courtesies engine 7 makes no request that engine 6 did not make."""
+    """Of 114 answers, hedges, status questions, orders and courtesies none is a request that engine 6 did not make one."""
     others = labelled("consent", "refusal", "hedge", "status", "stop", "correct", "chatter")
     for row in others:
         now, before = became(row["text"], state, WORDING)[0], became(row["text"], state, SIXTH)[0]
-        assert isinstance(now, NewRequest) == isinstance(before, NewRequest), row["text"]
+        assert not isinstance(now, NewRequest) or isinstance(before, NewRequest), row["text"]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,6 @@ def test_what_is_asked_of_somebody_else_is_not_told() -> None:
 @given(st.sampled_from([row["text"] for row in ROWS]) | st.text(max_size=80), st.sampled_from(["", "yes, and ", "no. ", "wait, "]))
 def test_engine_7_grants_and_orders_what_engine_6_does(text: str, before: str) -> None:
     """Whatever is said: only what is partly an answer may be a matter of its own."""
-    now, then = WORDING.cues(before + text), SIXTH.cues(before + text)
+    now, then = SEVENTH.cues(before + text), SIXTH.cues(before + text)
     assert structs.replace(now, partly=then.partly, apart=False, lead="") == then
     assert now.partly is then.partly or (then.partly in (Partly.LEANS, Partly.CONDITION) and now.partly is Partly.MAYBE)

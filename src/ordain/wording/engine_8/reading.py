@@ -1,0 +1,75 @@
+"""Engine 7's reading, with the orders to work that runs read by what stands around the word that orders.
+
+*Halt mich auf dem Laufenden* and *make it quick* stopped or corrected, *Stop! The numbers are wrong* and *use 20 percent, not 7.5* did neither. An answer is
+what it was: no yes, no and no choice comes or goes here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import structs
+
+from ordain.wording.cues import Cues, Partly
+from ordain.wording.engine_1.folding import LOOKED_AT
+from ordain.wording.engine_1.signs import Sign
+from ordain.wording.engine_7.reading import LISTS as SEVENTH_LISTS
+from ordain.wording.engine_7.reading import ApartReading
+from ordain.wording.engine_8 import contrasts, slack, stops
+from ordain.wording.engine_8.contrasts import Contrasts
+from ordain.wording.engine_8.pieces import pieces_of
+from ordain.wording.engine_8.slack import CERTAIN, Slack
+from ordain.wording.engine_8.stops import Stops
+from ordain.wording.table import Table
+
+LISTS: Final = SEVENTH_LISTS | contrasts.LISTS | slack.LISTS | stops.LISTS
+"""The lists of words that engine 8 looks into."""
+
+
+class SituatedReading:
+    """Engine 8 over one table, compiled: engine 7 over it, and its lists."""
+
+    __slots__ = ("_contrasts", "_seventh", "_slack", "_stops")
+
+    def __init__(self, table: Table) -> None:
+        """Compile the table."""
+        self._seventh = ApartReading(table)
+        self._slack, self._contrasts, self._stops = Slack(table), Contrasts(table), Stops(table)
+
+    def parts(self, text: str) -> tuple[tuple[str, str], ...]:
+        """As engine 1 has them."""
+        return self._seventh.parts(text)
+
+    def cues(self, text: str) -> Cues:
+        """The features of a message's wording. Total and bounded: only the beginning of a long text is read."""
+        if len(text.strip()) > LOOKED_AT:
+            return self._seventh.cues(text)
+        plain, found = self._slack.plain(text), self._seventh.cues(text)
+        pieces = pieces_of(self.parts(plain))
+        found = self._slack.taken_back(found, found if plain == text else self._seventh.cues(plain), pieces, self._seventh.cues)
+        if found.yes or found.no or found.hold or found.stop == CERTAIN:
+            return found
+        doubted = self._slack.doubts(pieces)
+        stopped, held = (False, False) if doubted else self._stops.wished(pieces, self._seventh.cues)
+        if found.steer == CERTAIN:
+            return structs.replace(found, stop=CERTAIN, steer=1) if stopped else found
+        if "?" in text and not any(piece.sign == Sign.CAN_YOU for piece in pieces):
+            return found
+        if self._contrasts.corrects(text, pieces):
+            return structs.replace(found, steer=CERTAIN, stop=min(found.stop, 1), go_on=False)
+        reasoned = False
+        if not doubted and not stopped and not held and not (stopped := self._stops.all_of(pieces)):
+            stopped, held = self._stops.beside(pieces, self._seventh.cues)
+            reasoned = stopped or held
+        if stopped:
+            return structs.replace(found, stop=CERTAIN, go_on=False, reasoned=reasoned)
+        partly = Partly.LEANS if found.partly is Partly.MAYBE and not found.apart else found.partly
+        return structs.replace(found, hold=True, go_on=False, partly=partly, reasoned=reasoned) if held else found
+
+    def chosen(self, text: str, options: tuple[str, ...]) -> str:
+        """The letter of the option that the message chooses and says nothing beside, "" where there is none."""
+        return self._seventh.chosen(text, options)
+
+    def mentions(self, text: str, options: tuple[str, ...]) -> bool:
+        """Whether the message has a word of one of the options, or of a place."""
+        return self._seventh.mentions(text, options)

@@ -249,7 +249,9 @@ class MessageAnswer(Camel):
     session_id: str
     message_id: str
     session_seq: int
-    attached: str = Field(description="override, status_nudge, answer_to_pending, filler, new_request, repair or triage.")
+    attached: str = Field(
+        description="override, status_nudge, answer_to_pending, filler, new_request, repair or triage; session_busy: no place was left."
+    )
     reason: str
     thread_id: str | None
     run_id: str | None

@@ -11,7 +11,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.approval_lines import INDENT, approval_lines
 from ordain.cli.connection import Connection, connect, connect_current
@@ -21,6 +20,7 @@ from ordain.cli.places import home_of
 from ordain.cli.short_ids import APPROVAL, GRANT, IdKind
 from ordain.contracts.access import parse_lifetime_s
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -79,7 +79,7 @@ class Desk:
 
 def approval_path(approval: str, *more: str) -> str:
     """An approval's address; whatever was typed for its id stays one part of the path."""
-    return "/".join(("/approvals", quote(approval, safe=""), *more))
+    return "/".join(("/approvals", path_part(approval), *more))
 
 
 def _at(desk: AbstractAsyncContextManager[Connection], workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
@@ -191,7 +191,7 @@ def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *,
 async def _settled(desk: Desk, done: dict[str, Any]) -> dict[str, Any]:
     """Let the engine of this process, where it is one, carry out what was decided before it goes."""
     if desk.connection.embedded:
-        run = await desk.ask("GET", f"/runs/{quote(done['root'], safe='')}", params={"wait": REST_WAIT_S})
+        run = await desk.ask("GET", f"/runs/{path_part(done['root'])}", params={"wait": REST_WAIT_S})
         done["status"] = run["status"]
     return done
 
@@ -295,7 +295,7 @@ def revoke_grant(data_dir: Path | None, workspace: str, grant: str, why: str, *,
 
     async def work(desk: Desk) -> dict[str, Any]:
         whole = await desk.whole_id(GRANT, grant)
-        return await desk.ask("POST", f"/grants/{quote(whole, safe='')}/revoke", {"why": why})
+        return await desk.ask("POST", f"/grants/{path_part(whole)}/revoke", {"why": why})
 
     done = _doing(data_dir, workspace, work)
     return _print_grant("revoked", done, as_json=as_json)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.approvals import Desk, how_to_decide
@@ -18,6 +17,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, print_json, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.cli.runs import address
+from ordain.contracts.path_parts import path_part
 from ordain.errors import Refused
 
 WAIT_S = 1
@@ -65,7 +65,7 @@ def call(data_dir: Path | None, asked: AskedCall) -> int:
 async def _called(home: Path, asked: AskedCall) -> CameTo:
     given = {} if asked.given is None else parsed_input(asked.given)
     async with connect(home, drive=True) as connection:
-        verb = await connection.ask("GET", f"/verbs/{quote(asked.verb, safe='')}")
+        verb = await connection.ask("GET", f"/verbs/{path_part(asked.verb)}")
         payload = arguments_of(verb["input_schema"], given, asked.words)
         headers = {"Ordain-Workspace": asked.workspace}
         content = json.dumps({"verb_id": asked.verb, "payload": payload}).encode()

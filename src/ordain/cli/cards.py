@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.catalogs import build_registry
 from ordain.cli.catalogued import folder_catalog, served_or
@@ -16,6 +15,7 @@ from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
 from ordain.contracts.agent_verbs import with_agents
 from ordain.contracts.cards import AgentCard
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError
 from ordain.settings import load_settings
 from ordain.verbs.cards.folder import CARDS
@@ -69,7 +69,7 @@ def _cards(home: Path, name: str | None) -> Any:
 
     if name is None:
         return served_or(home, "/cards", lambda: card_views(folder_catalog(home)))
-    return served_or(home, f"/cards/{quote(name, safe='')}", lambda: card_view(folder_catalog(home), name))
+    return served_or(home, f"/cards/{path_part(name)}", lambda: card_view(folder_catalog(home), name))
 
 
 def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_json: bool) -> int:

@@ -250,11 +250,11 @@ class TerminalChat:
 
     async def _open(self, session: str) -> None:
         """Take a session up: what was said last, then its stream from there. One that does not exist begins with its first message."""
+        earlier = await self._messenger.transcript(session, EARLIER_READ)  # where that fails the chat stays where it was
         if self._following is not None:
             self._following.cancel()
         self._to, self._talk, self._following, self._after = replace(self._to, session=session), Talk(), None, 0
         self._say(notice(f"session {session}; /help lists commands, Ctrl-D leaves"), EMPTY)
-        earlier = await self._messenger.transcript(session, EARLIER_READ)
         for at, event in enumerate(earlier):
             self._heard(event, show=at >= len(earlier) - EARLIER)
         self._screen.remember([event.text for event in earlier if isinstance(event, MessageEvent) and event.user == self._to.user])

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
 from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
@@ -19,6 +18,7 @@ from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show, show_words
 from ordain.cli.person import person
 from ordain.cli.places import home_of
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError, OrdainError, Transient
 from ordain.ports.documents import DOCUMENT_BYTES
 from ordain.rules.header import plain
@@ -286,4 +286,4 @@ def _show_progress(one: dict[str, Any]) -> None:
 
 
 def _address(group: str, item: str) -> str:
-    return f"{group}/{quote(item, safe='')}"
+    return f"{group}/{path_part(item)}"

@@ -7,13 +7,13 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import RUN
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -61,7 +61,7 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
 
 def address(run: str, *more: str) -> str:
     """A run's address; whatever was typed for its id stays one part of the path."""
-    return "/".join(("/runs", quote(run, safe=""), *more))
+    return "/".join(("/runs", path_part(run), *more))
 
 
 def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:

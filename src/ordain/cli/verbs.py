@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.catalogued import served_or
 from ordain.cli.connection import connect, running_server
@@ -16,6 +15,7 @@ from ordain.cli.output import json_text, print_groups, print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.server_told import NEEDS_RESTART
 from ordain.contracts.catalog import UNCONFIRMED
+from ordain.contracts.path_parts import path_part
 from ordain.errors import Transient
 
 
@@ -105,5 +105,5 @@ def _verbs(home: Path, verb: str | None, pack: str | None = None) -> Any:
         catalog = build_catalog(settings, registry, shipped_kinds())
         return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)
 
-    address = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
+    address = "/verbs" if verb is None else f"/verbs/{path_part(verb)}"
     return served_or(home, address, here, {} if pack is None else {"pack": pack})

@@ -15,6 +15,7 @@ from typing import Any
 from ordain.cli.approval_lines import INDENT, approval_lines
 from ordain.cli.connection import Connection, connect, connect_current
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import APPROVAL, GRANT, IdKind
@@ -129,17 +130,16 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
         return OK
     _print_lines(found)
     if found["state"] == "open" and not found["changed"]:
-        show("\n" + "\n".join(how_to_decide(found, data_dir, workspace)))
+        show("\n" + "\n".join(how_to_decide(found, workspace)))
     return OK
 
 
-def how_to_decide(found: dict[str, Any], data_dir: Path | None, workspace: str) -> Sequence[str]:
+def how_to_decide(found: dict[str, Any], workspace: str) -> Sequence[str]:
     """The commands that decide an open approval, exactly as it was shown."""
-    place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
-    place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    place = "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
     return (
-        f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}",
-        f"ordain approvals deny {found['approval_id']}{place}",
+        in_folder(f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}"),
+        in_folder(f"ordain approvals deny {found['approval_id']}{place}"),
     )
 
 

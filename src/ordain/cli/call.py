@@ -14,6 +14,7 @@ from ordain.cli.approvals import Desk, how_to_decide
 from ordain.cli.call_arguments import arguments_of, parsed_input
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_json, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.cli.runs import address
@@ -58,7 +59,7 @@ def call(data_dir: Path | None, asked: AskedCall) -> int:
     if asked.as_json:
         print_json(reply if reply is not None else {**came.run, "approvals": list(came.approvals)})
     else:
-        _print(came, reply, data_dir, asked)
+        _print(came, reply, asked)
     return OK if reply is not None and reply["ok"] else FAILED
 
 
@@ -95,13 +96,13 @@ async def _open_approvals(desk: Desk, run: str) -> Sequence[dict[str, Any]]:
         return ()
 
 
-def _print(came: CameTo, reply: dict[str, Any] | None, data_dir: Path | None, asked: AskedCall) -> None:
+def _print(came: CameTo, reply: dict[str, Any] | None, asked: AskedCall) -> None:
     show_header(came.run["header"], whole=asked.whole or reply is None)
     if reply is not None and reply["ok"]:
         show_foreign(json_text(reply["output"], indent=2))
     elif reply is not None and reply["error"]:
         show_foreign(f"error: {reply['error']['code']}: {reply['error']['message']}")
     for approval in came.approvals:
-        show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, data_dir, asked.workspace))))
+        show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace))))
     if came.approvals:
-        show(f"\nwhat came of it then: ordain runs show {came.run['run_id']}")
+        show(in_folder(f"\nwhat came of it then: ordain runs show {came.run['run_id']}"))

@@ -10,6 +10,7 @@ from typing import Any
 from ordain.catalogs import build_registry
 from ordain.cli.catalogued import folder_catalog, served_or
 from ordain.cli.exit_codes import OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
@@ -37,7 +38,7 @@ def print_cards(data_dir: Path | None, *, as_json: bool) -> int:
     ]
     print_table(COLUMNS, rows)
     if closed := [one["name"] for one in found["cards"] if not one["active"]]:
-        show(f"nothing can be handed to: {', '.join(closed)} (ordain cards show)")
+        show(f"nothing can be handed to: {', '.join(closed)} ({in_folder('ordain cards show')})")
     return OK
 
 

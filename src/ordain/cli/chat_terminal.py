@@ -26,6 +26,7 @@ from ordain.cli.conversation_lines import (
     words,
 )
 from ordain.cli.exit_codes import OK, UNAVAILABLE
+from ordain.cli.hints import in_folder
 from ordain.cli.markdown_lines import markdown_lines
 from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
 from ordain.cli.outbox import LEAVING_S, Outbox
@@ -130,7 +131,7 @@ class TerminalChat:
             try:
                 await work(*args, **named)
             except OrdainError as error:
-                self._say(notice(f"{error.message} [{error.code}]"), EMPTY)
+                self._say(notice(in_folder(f"{error.message} [{error.code}]")), EMPTY)
 
         task = asyncio.ensure_future(guarded())
         self._tasks.add(task)

@@ -14,6 +14,7 @@ from typing import Any
 from ordain.cli.connection import Connection, connect
 from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
+from ordain.cli.hints import in_folder
 from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show, show_words
 from ordain.cli.person import person
@@ -98,7 +99,7 @@ def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
         show(f"{one['score']:.2f}  {one['id']}  {moment(one['created_at'])}  {one['kind']}, {one['trust']}{title}{page}")
         show_words(one["text"])
     if found["notice"]:
-        show(found["notice"])
+        show(in_folder(found["notice"]))
     show(f"{len(found['fragments'])} found, method {found['method']}")
     if not found["fragments"] and asked["mode"] != "deep":
         show("documents were not looked into: --mode deep does")

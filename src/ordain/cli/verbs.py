@@ -11,6 +11,7 @@ from typing import Any
 from ordain.cli.catalogued import served_or
 from ordain.cli.connection import connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_groups, print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.server_told import NEEDS_RESTART
@@ -30,7 +31,7 @@ def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
     if unconfirmed := [verb["verb_id"] for verb in found["verbs"] if not verb["confirmed"]]:
-        show(f"unconfirmed: {', '.join(unconfirmed)} (ordain verbs confirm)")
+        show(f"unconfirmed: {', '.join(unconfirmed)} ({in_folder('ordain verbs confirm')})")
     return OK
 
 

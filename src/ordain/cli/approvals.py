@@ -11,16 +11,17 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.approval_lines import INDENT, approval_lines
 from ordain.cli.connection import Connection, connect, connect_current
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import APPROVAL, GRANT, IdKind
 from ordain.contracts.access import parse_lifetime_s
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -79,7 +80,7 @@ class Desk:
 
 def approval_path(approval: str, *more: str) -> str:
     """An approval's address; whatever was typed for its id stays one part of the path."""
-    return "/".join(("/approvals", quote(approval, safe=""), *more))
+    return "/".join(("/approvals", path_part(approval), *more))
 
 
 def _at(desk: AbstractAsyncContextManager[Connection], workspace: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
@@ -129,17 +130,16 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
         return OK
     _print_lines(found)
     if found["state"] == "open" and not found["changed"]:
-        show("\n" + "\n".join(how_to_decide(found, data_dir, workspace)))
+        show("\n" + "\n".join(how_to_decide(found, workspace)))
     return OK
 
 
-def how_to_decide(found: dict[str, Any], data_dir: Path | None, workspace: str) -> Sequence[str]:
+def how_to_decide(found: dict[str, Any], workspace: str) -> Sequence[str]:
     """The commands that decide an open approval, exactly as it was shown."""
-    place = "" if data_dir is None else f" --data-dir {shlex.quote(str(data_dir))}"
-    place += "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    place = "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
     return (
-        f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}",
-        f"ordain approvals deny {found['approval_id']}{place}",
+        in_folder(f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}"),
+        in_folder(f"ordain approvals deny {found['approval_id']}{place}"),
     )
 
 
@@ -191,7 +191,7 @@ def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *,
 async def _settled(desk: Desk, done: dict[str, Any]) -> dict[str, Any]:
     """Let the engine of this process, where it is one, carry out what was decided before it goes."""
     if desk.connection.embedded:
-        run = await desk.ask("GET", f"/runs/{quote(done['root'], safe='')}", params={"wait": REST_WAIT_S})
+        run = await desk.ask("GET", f"/runs/{path_part(done['root'])}", params={"wait": REST_WAIT_S})
         done["status"] = run["status"]
     return done
 
@@ -295,7 +295,7 @@ def revoke_grant(data_dir: Path | None, workspace: str, grant: str, why: str, *,
 
     async def work(desk: Desk) -> dict[str, Any]:
         whole = await desk.whole_id(GRANT, grant)
-        return await desk.ask("POST", f"/grants/{quote(whole, safe='')}/revoke", {"why": why})
+        return await desk.ask("POST", f"/grants/{path_part(whole)}/revoke", {"why": why})
 
     done = _doing(data_dir, workspace, work)
     return _print_grant("revoked", done, as_json=as_json)

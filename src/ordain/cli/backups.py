@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
@@ -160,11 +161,11 @@ def _told(done: Restored, verified: Verified) -> Generator[str]:
     if done.left_out:
         yield f"left out, as Ordain makes none such: {', '.join(done.left_out)}"
     if done.revoked:
-        yield f"tokens revoked: {', '.join(done.revoked)}; make new ones with `ordain token create`"
+        yield f"tokens revoked: {', '.join(done.revoked)}; make new ones with `{in_folder('ordain token create')}`"
     if done.kept:
         yield f"tokens kept: {done.kept} not revoked, as asked"
     if done.unsettled:
-        yield f"{done.unsettled} runs are not at an end, and go on when the folder is served: `ordain runs list` shows them"
+        yield in_folder(f"{done.unsettled} runs are not at an end, and go on when the folder is served: `ordain runs list` shows them")
 
 
 def _counted(verified: Verified) -> str:

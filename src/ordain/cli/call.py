@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.approvals import Desk, how_to_decide
 from ordain.cli.call_arguments import arguments_of, parsed_input
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_json, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.cli.runs import address
+from ordain.contracts.path_parts import path_part
 from ordain.errors import Refused
 
 WAIT_S = 1
@@ -58,14 +59,14 @@ def call(data_dir: Path | None, asked: AskedCall) -> int:
     if asked.as_json:
         print_json(reply if reply is not None else {**came.run, "approvals": list(came.approvals)})
     else:
-        _print(came, reply, data_dir, asked)
+        _print(came, reply, asked)
     return OK if reply is not None and reply["ok"] else FAILED
 
 
 async def _called(home: Path, asked: AskedCall) -> CameTo:
     given = {} if asked.given is None else parsed_input(asked.given)
     async with connect(home, drive=True) as connection:
-        verb = await connection.ask("GET", f"/verbs/{quote(asked.verb, safe='')}")
+        verb = await connection.ask("GET", f"/verbs/{path_part(asked.verb)}")
         payload = arguments_of(verb["input_schema"], given, asked.words)
         headers = {"Ordain-Workspace": asked.workspace}
         content = json.dumps({"verb_id": asked.verb, "payload": payload}).encode()
@@ -95,13 +96,13 @@ async def _open_approvals(desk: Desk, run: str) -> Sequence[dict[str, Any]]:
         return ()
 
 
-def _print(came: CameTo, reply: dict[str, Any] | None, data_dir: Path | None, asked: AskedCall) -> None:
+def _print(came: CameTo, reply: dict[str, Any] | None, asked: AskedCall) -> None:
     show_header(came.run["header"], whole=asked.whole or reply is None)
     if reply is not None and reply["ok"]:
         show_foreign(json_text(reply["output"], indent=2))
     elif reply is not None and reply["error"]:
         show_foreign(f"error: {reply['error']['code']}: {reply['error']['message']}")
     for approval in came.approvals:
-        show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, data_dir, asked.workspace))))
+        show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace))))
     if came.approvals:
-        show(f"\nwhat came of it then: ordain runs show {came.run['run_id']}")
+        show(in_folder(f"\nwhat came of it then: ordain runs show {came.run['run_id']}"))

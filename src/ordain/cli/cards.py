@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.catalogs import build_registry
 from ordain.cli.catalogued import folder_catalog, served_or
 from ordain.cli.exit_codes import OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
 from ordain.contracts.agent_verbs import with_agents
 from ordain.contracts.cards import AgentCard
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError
 from ordain.settings import load_settings
 from ordain.verbs.cards.folder import CARDS
@@ -37,7 +38,7 @@ def print_cards(data_dir: Path | None, *, as_json: bool) -> int:
     ]
     print_table(COLUMNS, rows)
     if closed := [one["name"] for one in found["cards"] if not one["active"]]:
-        show(f"nothing can be handed to: {', '.join(closed)} (ordain cards show)")
+        show(f"nothing can be handed to: {', '.join(closed)} ({in_folder('ordain cards show')})")
     return OK
 
 
@@ -69,7 +70,7 @@ def _cards(home: Path, name: str | None) -> Any:
 
     if name is None:
         return served_or(home, "/cards", lambda: card_views(folder_catalog(home)))
-    return served_or(home, f"/cards/{quote(name, safe='')}", lambda: card_view(folder_catalog(home), name))
+    return served_or(home, f"/cards/{path_part(name)}", lambda: card_view(folder_catalog(home), name))
 
 
 def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_json: bool) -> int:

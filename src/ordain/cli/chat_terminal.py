@@ -26,6 +26,7 @@ from ordain.cli.conversation_lines import (
     words,
 )
 from ordain.cli.exit_codes import OK, UNAVAILABLE
+from ordain.cli.hints import in_folder
 from ordain.cli.markdown_lines import markdown_lines
 from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
 from ordain.cli.outbox import LEAVING_S, Outbox
@@ -130,7 +131,7 @@ class TerminalChat:
             try:
                 await work(*args, **named)
             except OrdainError as error:
-                self._say(notice(f"{error.message} [{error.code}]"), EMPTY)
+                self._say(notice(in_folder(f"{error.message} [{error.code}]")), EMPTY)
 
         task = asyncio.ensure_future(guarded())
         self._tasks.add(task)
@@ -250,11 +251,11 @@ class TerminalChat:
 
     async def _open(self, session: str) -> None:
         """Take a session up: what was said last, then its stream from there. One that does not exist begins with its first message."""
+        earlier = await self._messenger.transcript(session, EARLIER_READ)  # where that fails the chat stays where it was
         if self._following is not None:
             self._following.cancel()
         self._to, self._talk, self._following, self._after = replace(self._to, session=session), Talk(), None, 0
         self._say(notice(f"session {session}; /help lists commands, Ctrl-D leaves"), EMPTY)
-        earlier = await self._messenger.transcript(session, EARLIER_READ)
         for at, event in enumerate(earlier):
             self._heard(event, show=at >= len(earlier) - EARLIER)
         self._screen.remember([event.text for event in earlier if isinstance(event, MessageEvent) and event.user == self._to.user])

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from ordain import __version__
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, USAGE
+from ordain.cli.hints import in_folder, named_folder
 from ordain.collector import collect_seldom
-from ordain.errors import CallerError, Conflict, NotFound, OrdainError, Refused, Transient
+from ordain.errors import CallerError, Conflict, InvalidRequest, NotFound, OrdainError, Refused, Transient
 
 MESSAGE = 2000
 """Most characters of a message on stderr."""
@@ -30,13 +31,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     if arguments is None:  # the process is this command's
         collect_seldom()
+    with named_folder(given):
+        return _carried_out(given, as_json=as_json)
+
+
+def _carried_out(given: list[str], *, as_json: bool) -> int:
     from ordain.cli.commands import app  # lazy: the version needs no parser
 
     try:
         code = app(given)
         sys.stdout.flush()  # here it may fail: at the interpreter's end that would be told as an error of this command
     except OrdainError as error:
-        _tell(error.code, error.message, as_json=as_json)
+        own = not isinstance(error, InvalidRequest)  # which says what was said, as it was said
+        _tell(error.code, in_folder(error.message) if own else error.message, as_json=as_json)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130
@@ -60,12 +67,12 @@ def _tell(code: str, message: str, *, as_json: bool) -> None:
     """What went wrong, on stderr: one line, or one JSON value where JSON is asked for."""
     said = json.dumps({"error": {"code": code, "message": message}})
     try:
-        from ordain.contracts.visible import escaped_json  # lazy: an error needs it, the version does not
+        from ordain.contracts.visible import escaped_json, visible  # lazy: an error needs them, the version does not
         from ordain.rules.header import plain  # lazy: see above
     except (ImportError, OSError, MemoryError):  # what is to be told may be that no file can be opened any more
         told = said if as_json else f"ordain: {ascii(message)[1:-1]} [{code}]"
     else:
-        told = escaped_json(said) if as_json else f"ordain: {plain(message, MESSAGE)} [{plain(code, MESSAGE)}]"
+        told = escaped_json(said) if as_json else f"ordain: {visible(plain(message, MESSAGE))} [{plain(code, MESSAGE)}]"
     print(told, file=sys.stderr)
 
 

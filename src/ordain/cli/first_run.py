@@ -14,6 +14,7 @@ from ordain.cli.endpoint_words import models_said, starting, unlisted
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.first_questions import TALK, asked_choice, asked_key, asked_model, asked_url, kept, sure
 from ordain.cli.first_repairs import clear, take_out
+from ordain.cli.hints import in_folder
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
 from ordain.cli.model_profiles import print_verdict, profile_view, tried_for_use
 from ordain.cli.model_setup import (
@@ -118,14 +119,14 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
             print_verdict(verdict)
     if verdict is not None and not verdict.ok:
         if not as_json:
-            show(f"mend it and try again: ordain models test {chosen.name}; or choose anew: ordain init --replace")
+            show(in_folder(f"mend it and try again: ordain models test {chosen.name}; or choose anew: ordain init --replace"))
         return FAILED
     if first.chat or (asking and kept(TALK)):
         from ordain.cli.chat import ChatAsked, chat  # lazy: HTTP and everything behind it
 
         return chat(home, ChatAsked(as_json=as_json))
     if not as_json:
-        show("talk to it: ordain chat")
+        show(in_folder("talk to it: ordain chat"))
     return OK
 
 
@@ -387,7 +388,7 @@ def _put_before_all(files: SettingsFiles, name: str) -> None:
 
 def _tell(settings: Settings, chosen: FirstChoice, files: SettingsFiles, price: ListPrice | None) -> None:
     if chosen.use == OFFLINE:
-        show(f"no model, in {files.config}: rules answer, and say so. When there is one: ordain init --replace")
+        show(f"no model, in {files.config}: rules answer, and say so. When there is one: {in_folder('ordain init')} --replace")
     else:
         tell(settings, chosen.name, files, price)
     over = {str(lane): names[0] for lane, names in settings.policy.lanes.profiles.items() if names and names[0] != chosen.name}

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
 from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
+from ordain.cli.hints import in_folder
 from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show, show_words
 from ordain.cli.person import person
 from ordain.cli.places import home_of
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError, OrdainError, Transient
 from ordain.ports.documents import DOCUMENT_BYTES
 from ordain.rules.header import plain
@@ -98,7 +99,7 @@ def search(place: LibraryPlace, asked: dict[str, Any]) -> int:
         show(f"{one['score']:.2f}  {one['id']}  {moment(one['created_at'])}  {one['kind']}, {one['trust']}{title}{page}")
         show_words(one["text"])
     if found["notice"]:
-        show(found["notice"])
+        show(in_folder(found["notice"]))
     show(f"{len(found['fragments'])} found, method {found['method']}")
     if not found["fragments"] and asked["mode"] != "deep":
         show("documents were not looked into: --mode deep does")
@@ -286,4 +287,4 @@ def _show_progress(one: dict[str, Any]) -> None:
 
 
 def _address(group: str, item: str) -> str:
-    return f"{group}/{quote(item, safe='')}"
+    return f"{group}/{path_part(item)}"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.errors import ConfigurationError, Conflict, NotFound, Refused, StorageUnavailable, Transient
@@ -70,11 +71,11 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
     if not has_extra():
         show("llama.cpp is missing; run: pip install 'ordain[local]'")
     if profile is None:
-        show("\nto use it, put this into ordain.toml, or run: ordain local install --profile NAME\n\n[models.smollm2]")
+        show(in_folder("\nto use it, put this into ordain.toml, or run: ordain local install --profile NAME\n\n[models.smollm2]"))
         for name, value in FIELDS.items():
             show(f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}")
     else:
-        show(f"profile {profile} is in {home / 'ordain.toml'}; try it: ordain models test {profile}")
+        show(f"profile {profile} is in {home / 'ordain.toml'}; try it: {in_folder('ordain models test')} {profile}")
         from ordain.cli.server_told import show_told, tell_server  # lazy: HTTP, where a profile was written
 
         show_told(tell_server(home))
@@ -126,7 +127,7 @@ def print_local(data_dir: Path | None, *, as_json: bool) -> int:
         show(f"llama.cpp: {'installed' if has_extra() else 'missing; run: pip install ' + repr('ordain[local]')}")
         show(f"profiles: {', '.join(used_by) or 'none'}")
         if state != "right":
-            show("run: ordain local install")
+            show(in_folder("run: ordain local install"))
     return OK if state == "right" else FAILED
 
 

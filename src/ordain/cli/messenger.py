@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import httpx2
 import msgspec
 
 from ordain.cli.connection import Connection, refusal
 from ordain.cli.short_ids import APPROVAL, LAST, SESSION
-from ordain.contracts.conversation import Attachment, MessageAnswer, session_path
+from ordain.contracts.conversation import SESSION_ID, Attachment, MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
+from ordain.contracts.path_parts import path_part
 from ordain.errors import InvalidRequest, NotFound, Transient
 from ordain.rules.plain_reply import cleaned
 from ordain.runtime.attachments import file_read
@@ -29,6 +30,8 @@ SILENCE_S = 60.0
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)
 """Before each further try to reach a server that has gone."""
 CHANNEL = "other"
+SESSION_NAMED = re.compile(SESSION_ID.removeprefix("^").removesuffix("$"))
+SESSION_IDS = "letters, digits and . _ : @ + / - behind the first letter or digit, 200 at most"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,8 +204,13 @@ class Messenger:
 
         Raises:
             NotFound: the latest one, and there is none.
+            InvalidRequest: no session can have this id (``invalid_session_id``).
         """
-        return await self.whole_session(named) if named == LAST else named
+        if named == LAST:
+            return await self.whole_session(named)
+        if not SESSION_NAMED.fullmatch(named):
+            raise InvalidRequest(f"{named} is no session's id: {SESSION_IDS}", code="invalid_session_id")
+        return named
 
     async def whole_approval(self, given: str) -> str:
         """The same of an approval."""
@@ -219,11 +227,11 @@ class Messenger:
 
     async def approval(self, approval: str) -> dict[str, Any]:
         """One approval, with its exact arguments."""
-        return await self._asked("GET", f"/approvals/{quote(approval, safe='')}", headers=self._user)
+        return await self._asked("GET", f"/approvals/{path_part(approval)}", headers=self._user)
 
     async def decide(self, approval: str, *, approve: bool, digest: str, why: str) -> dict[str, Any]:
         """Say yes or no. Sent once: where the connection is lost nobody here knows whether it counted, and the approval says so."""
-        path = f"/approvals/{quote(approval, safe='')}/{'approve' if approve else 'deny'}"
+        path = f"/approvals/{path_part(approval)}/{'approve' if approve else 'deny'}"
         content = json.dumps({"digest": digest, "why": why}).encode()
         done: dict[str, Any] = await self._connection.ask("POST", path, content=content, headers={**self._headers, **self._user})
         return done
@@ -235,7 +243,7 @@ class Messenger:
             NotFound: there is none of that id; the message says which was probably meant.
         """
         for verb in verbs:
-            await self._asked("GET", f"/verbs/{quote(verb, safe='')}")
+            await self._asked("GET", f"/verbs/{path_part(verb)}")
 
     async def verb_names(self) -> Sequence[str]:
         """The verbs that can be called."""

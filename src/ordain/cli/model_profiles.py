@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
@@ -159,7 +160,7 @@ def print_verdict(verdict: Verdict) -> None:
     said = f"{verdict.message} ({verdict.duration_ms} ms)" if verdict.ok else f"{verdict.code}: {verdict.message}"
     show(f"{'✓' if verdict.ok else '✗'} {verdict.profile} ({verdict.provider}: {verdict.answering_model or verdict.model}): {said}")
     if verdict.advice:
-        show(f"  → {verdict.advice}")
+        show(in_folder(f"  → {verdict.advice}"))
 
 
 def tried_for_use(settings: Settings, name: str) -> Verdict:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ordain.cli.exit_codes import OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.cards import AGENT_VERB, CARD_NAME, DOMAIN
@@ -37,7 +38,7 @@ def write_card(data_dir: Path | None, name: str, domain: str | None, *, as_json:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
     with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
         opened.write(_card(name, domain))
-    following = [f"ordain cards lint {name}", f"ordain cards show {name}"]
+    following = [in_folder(f"ordain cards {what} {name}") for what in ("lint", "show")]
     if as_json:
         print_json({"card": name, "files": [str(file)], "next": following})
         return OK

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ordain.cli.exit_codes import OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.http_call import PLACEHOLDER
@@ -125,10 +126,10 @@ def write_verb(data_dir: Path | None, new: NewVerb, *, as_json: bool) -> int:
 
 def _tell(new: NewVerb, written: list[str], *, as_json: bool) -> None:
     name = new.name
-    following = [f"ordain verbs lint {name}", f"ordain verbs explain {name}", f"ordain verbs test {name}"]
+    following = [in_folder(f"ordain verbs {what} {name}") for what in ("lint", "explain", "test")]
     note = "Python verbs run only with `python = true` below [verbs] in ordain.toml." if new.kind == "python" else ""
     if new.chats:
-        following.append(f"ordain chat --verb {name}")
+        following.append(in_folder(f"ordain chat --verb {name}"))
         note = f'To have it answer wherever no verb is named: verb = "{name}" below [assistant] in ordain.toml.'
     if as_json:
         print_json({"verb": name, "kind": new.kind, "files": written, "next": following, "note": note})

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ordain.cli.columns import UNBROKEN, clipped, wrapped
+from ordain.cli.hints import in_folder
 from ordain.contracts.legible_text import legible_json, pieces
+from ordain.contracts.remedies import NO_MODEL, REMEDIES
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
 
@@ -39,10 +41,17 @@ def show(text: str) -> None:
 def people_read(header: str, *, whole: bool = False) -> str:
     """A header as people are shown it: one line, and all of it, its reasons in words, where that is asked for or one line would not be the truth."""
     if not whole and not needs_all(header):
-        return brief_line(header)
+        return _in_folder(brief_line(header))
     from ordain.cli.reason_words import meanings  # lazy: every rule there is
 
-    return in_words(header, meanings())
+    return _in_folder(in_words(header, meanings()))
+
+
+def _in_folder(header: str) -> str:
+    """What a header says to do, with the folder; no word of anybody's else is touched."""
+    for said in (NO_MODEL, *REMEDIES.values()):
+        header = header.replace(said, in_folder(said))
+    return header
 
 
 def show_header(header: str, *, whole: bool = True) -> None:

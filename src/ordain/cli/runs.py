@@ -7,13 +7,14 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.connection import Connection, connect
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, moment, print_answer, print_json, print_table, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import RUN
+from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -61,7 +62,7 @@ def print_runs(data_dir: Path | None, asked: dict[str, Any], *, as_json: bool) -
 
 def address(run: str, *more: str) -> str:
     """A run's address; whatever was typed for its id stays one part of the path."""
-    return "/".join(("/runs", quote(run, safe=""), *more))
+    return "/".join(("/runs", path_part(run), *more))
 
 
 def print_run(data_dir: Path | None, run: str, *, journal: bool, as_json: bool) -> int:
@@ -102,7 +103,7 @@ def _print_run(found: dict[str, Any], below: dict[str, Any]) -> None:
     if found["waiting_at"] is not None:
         show(f"waits at effect {found['waiting_at']}")
     for stopped in found["waits_for_stopped"]:
-        show(f"waits for run {stopped}, which has stopped: once that is mended, ordain runs resume {stopped}")
+        show(in_folder(f"waits for run {stopped}, which has stopped: once that is mended, ordain runs resume {stopped}"))
     if found["unknown_effects"]:
         show(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
     _show_response(found["response"])

@@ -8,6 +8,7 @@ from typing import Any
 
 from ordain.cli.connection import connect
 from ordain.cli.exit_codes import OK
+from ordain.cli.hints import in_folder
 from ordain.cli.model_profiles import usd
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
@@ -36,7 +37,7 @@ def print_cost(data_dir: Path | None, days: int, by: str, workspace: str, *, as_
             f"{found['total']['estimated']} attempts had no token counts of the provider's: theirs are estimated, a byte counted as a token"
         )
     if found["unreadable_runs"]:
-        show(f"{found['unreadable_runs']} runs cannot be read, and are not in these sums; see ordain replay --all")
+        show(in_folder(f"{found['unreadable_runs']} runs cannot be read, and are not in these sums; see ordain replay --all"))
     if found["erased_attempts"]:
         show(f"{found['erased_attempts']} attempts were erased, and are not in these sums")
     return OK

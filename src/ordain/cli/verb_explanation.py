@@ -10,6 +10,7 @@ from ordain.app import shipped_kinds
 from ordain.catalogs import build_catalog, build_verbs, own_verbs
 from ordain.cli.call_arguments import parsed_input
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
 from ordain.contracts.catalog import Catalog
@@ -112,7 +113,7 @@ def _after_a_crash(spec: VerbSpec) -> str:
         return f"{spec.reconciler} is asked whether it happened; if not, it has voided the call, which is made again with the same key"
     if spec.reconciler is not None:
         return f"{spec.reconciler} is asked whether it happened; if not yet, it is unknown: a call under way may still arrive (reconcile: voids)"
-    return "unknown: a person says whether it happened (ordain runs resolve)"
+    return in_folder("unknown: a person says whether it happened (ordain runs resolve)")
 
 
 def _model(catalog: Catalog, rehearsed: Rehearsed) -> dict[str, Any]:

@@ -7,15 +7,16 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.cli.catalogued import served_or
 from ordain.cli.connection import connect, running_server
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_groups, print_json, show
 from ordain.cli.places import home_of
 from ordain.cli.server_told import NEEDS_RESTART
 from ordain.contracts.catalog import UNCONFIRMED
+from ordain.contracts.path_parts import path_part
 from ordain.errors import Transient
 
 
@@ -30,7 +31,7 @@ def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
     if unconfirmed := [verb["verb_id"] for verb in found["verbs"] if not verb["confirmed"]]:
-        show(f"unconfirmed: {', '.join(unconfirmed)} (ordain verbs confirm)")
+        show(f"unconfirmed: {', '.join(unconfirmed)} ({in_folder('ordain verbs confirm')})")
     return OK
 
 
@@ -105,5 +106,5 @@ def _verbs(home: Path, verb: str | None, pack: str | None = None) -> Any:
         catalog = build_catalog(settings, registry, shipped_kinds())
         return verb_views(catalog, problems, pack) if verb is None else verb_view(catalog, verb)
 
-    address = "/verbs" if verb is None else f"/verbs/{quote(verb, safe='')}"
+    address = "/verbs" if verb is None else f"/verbs/{path_part(verb)}"
     return served_or(home, address, here, {} if pack is None else {"pack": pack})

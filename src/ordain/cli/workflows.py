@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ordain.catalogs import build_registry
 from ordain.cli.catalogued import folder_catalog, served_or
@@ -15,6 +14,7 @@ from ordain.cli.output import json_text, print_json, print_table, show
 from ordain.cli.places import home_of
 from ordain.cli.verb_lint import print_findings
 from ordain.contracts.agent_verbs import with_agents
+from ordain.contracts.path_parts import path_part
 from ordain.settings import load_settings
 from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.workflow.folder import WORKFLOWS
@@ -57,7 +57,7 @@ def _workflows(home: Path, template: str | None) -> Any:
 
     if template is None:
         return served_or(home, "/workflows", lambda: workflow_views(folder_catalog(home)))
-    return served_or(home, f"/workflows/{quote(template, safe='')}", lambda: workflow_view(folder_catalog(home), template))
+    return served_or(home, f"/workflows/{path_part(template)}", lambda: workflow_view(folder_catalog(home), template))
 
 
 def print_lint(data_dir: Path | None, what: Sequence[str], *, strict: bool, as_json: bool) -> int:

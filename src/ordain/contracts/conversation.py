@@ -8,12 +8,12 @@ from __future__ import annotations
 from base64 import b64encode
 from enum import StrEnum
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
 from ordain.contracts.attachments import FILE_BYTES, FILES_MAX
+from ordain.contracts.path_parts import path_part
 from ordain.contracts.planner import ErrorBody
 from ordain.contracts.text_links import Links, with_links
 from ordain.contracts.verdict import HeaderVerdict, Remedies
@@ -52,7 +52,7 @@ PackName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 def session_path(session: str, *more: str) -> str:
     """A session's address on the wire: its id is one part of the path, whatever it holds."""
-    return "/".join(("/sessions", quote(session, safe=":@"), *more))
+    return "/".join(("/sessions", path_part(session, safe=":@"), *more))
 
 
 class Channel(StrEnum):
@@ -249,7 +249,9 @@ class MessageAnswer(Camel):
     session_id: str
     message_id: str
     session_seq: int
-    attached: str = Field(description="override, status_nudge, answer_to_pending, filler, new_request, repair or triage.")
+    attached: str = Field(
+        description="override, status_nudge, answer_to_pending, filler, new_request, repair or triage; session_busy: no place was left."
+    )
     reason: str
     thread_id: str | None
     run_id: str | None

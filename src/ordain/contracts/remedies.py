@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from ordain.contracts.policy import ModelErrorCode
 
+NO_MODEL = "offline rules, no language model; set one up: ordain init"
+"""What a header says of answers that no language model gave."""
 REMEDIES: Mapping[ModelErrorCode, str] = {
     ModelErrorCode.AUTHENTICATION: "no key was sent, or it was not accepted: check what key_env or key_file refers to, and that the key may use this model",
     ModelErrorCode.NOT_FOUND: "check model and base_url; for a model on this machine run: ordain local show",

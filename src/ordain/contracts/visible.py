@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
@@ -29,12 +29,20 @@ ESCAPES: Final = re.compile(
 )
 """Terminal sequences, whole or cut off."""
 HIDDEN: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U0001d159\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    "|(?<![\u2800-\u28ff])\u2800+|\u2800+(?![\u2800-\u28ff])"
+    "|(?<![\U00016fe4\U00018b00-\U00018cff])\U00016fe4"
     "|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
     "|(?<![^\x00-\x7f\ufe00-\ufe0f\U000e0100-\U000e01ef])(?:[\ufe00-\ufe0d\U000e0100-\U000e01ef]|(?<![0-9#*])[\ufe0e\ufe0f])"
     f"|[{''.join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))}]"
 )
-"""Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once."""
+"""Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once,
+and the blank of Braille between cells of it, as a blank is."""
+_FLAGS: Final = re.compile(
+    "(\U0001f3f4\U000e0067\U000e0062"
+    "(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
+)
+"""England's, Scotland's and Wales's: the only pictures that are spelled with tags."""
 _NO_INK: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U00016fe4\U0001d159\U000e0000-\U000e0fff]"
 )
@@ -53,10 +61,27 @@ def visible(text: str) -> str:
 
     It is shown as ``␀``, ``␡`` or ``[U+202E]``, and so is what shows nothing (zero width, tags, separators of lines); all else is as it was.
     """
+    return besides_flags(text, _visible)
+
+
+def visible_piece(piece: str, before: str) -> str:
+    """A piece of a text that comes in pieces, as ``visible`` has it behind the piece ``before``: a sign of how another one is drawn may come apart from that."""
+    behind = before[-1:] if before.isprintable() else ""
+    ahead = "\u28ff" if piece.endswith("\u2800") else ""
+    return visible(f"{behind}{piece}{ahead}").removeprefix(visible(behind)).removesuffix(ahead)
+
+
+def besides_flags(text: str, shown: Callable[[str], str]) -> str:
+    """A text as it is shown, with the flags in it as they are."""
+    parts = _FLAGS.split(text) if "\U0001f3f4" in text else [text]
+    return "".join(part if at % 2 else shown(part) for at, part in enumerate(parts))
+
+
+def _visible(text: str) -> str:
     if text.isprintable() or text.translate(_LINE_SIGNS).isprintable():
         return text if text.isascii() else HIDDEN.sub(picture, text)
     kept = ESCAPES.sub("", text)
-    return CONTROLS.sub(picture, kept) if kept.isascii() else HIDDEN.sub(picture, "".join(map(_drawn, kept)))
+    return CONTROLS.sub(picture, kept) if kept.isascii() else HIDDEN.sub(picture, "".join(map(drawn, kept)))
 
 
 def shows_nothing(text: str) -> bool:
@@ -66,7 +91,7 @@ def shows_nothing(text: str) -> bool:
 
 def visible_name(name: str) -> str:
     """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one that code wrote."""
-    return name if _is_seen(name) else HIDDEN.sub(picture, "".join(map(_drawn, name)))
+    return name if _is_seen(name) else HIDDEN.sub(picture, "".join(map(drawn, name)))
 
 
 def visible_json(encoded: str) -> str:
@@ -102,8 +127,8 @@ def visible_value(value: V, exact: Set[str] = frozenset()) -> V:
 
 
 def picture(found: re.Match[str]) -> str:
-    """A character that is found, as it is shown."""
-    return _picture_of(found[0])
+    """What is found, each character as it is shown."""
+    return "".join(map(_picture_of, found[0]))
 
 
 def _visible_text(found: re.Match[str]) -> str:
@@ -125,7 +150,7 @@ def _shows(character: str) -> bool:
 
 
 @lru_cache(4096)
-def _drawn(character: str) -> str:
+def drawn(character: str) -> str:
     """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
     if CONTROLS.match(character):
         return _picture_of(character)
@@ -140,7 +165,7 @@ def _drawn(character: str) -> str:
 
 @lru_cache(4096)
 def _escaped(character: str) -> str:
-    if _drawn(character) == character:
+    if drawn(character) == character:
         return character
     return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
 

@@ -17,13 +17,14 @@ from msgspec import Struct
 
 from ordain.contracts.planner import CONTENT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.remedies import NO_MODEL
 from ordain.contracts.verbs import TEXT_FIELD, text_of
 from ordain.models.arguments import fill
 from ordain.models.quotation import MARK, Unfillable, quote_into, say_into, statements
 from ordain.models.sentences import Span, has_sentence, split
 from ordain.ports.model import ByCode, Heard, ModelError, ModelReply, ModelRequest
 
-NOTICE = "offline rules, no language model; set one up: ordain init"
+NOTICE = NO_MODEL
 ANSWER_BYTES = CONTENT_MAX - 500
 _BYTES_PER_TOKEN = 4
 _AROUND_BYTES = 500

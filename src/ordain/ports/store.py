@@ -75,13 +75,21 @@ class RequestKey(Struct, frozen=True, kw_only=True):
     digest: str
 
 
+WITHOUT_PLACE = "without_place"
+
+
 class MessageKey(Struct, frozen=True, kw_only=True):
-    """Once per message id of a session's channel; with another ``body`` it is refused (``message_id_reused``)."""
+    """Once per message id of a session's channel; with another ``body`` it is refused (``message_id_reused``).
+
+    One that came before and found no place (``rules.attach.UNPLACED``) is refused as ``WITHOUT_PLACE``, with the run that says so: a unit that places it
+    anew names that run in ``anew``, and is applied while that is so.
+    """
 
     session: str
     channel: str
     message_id: str
     body: bytes
+    anew: str = ""
 
 
 OnceKey = RequestKey | MessageKey
@@ -90,7 +98,7 @@ OnceKey = RequestKey | MessageKey
 class Arrive(Struct, frozen=True, kw_only=True):
     """A shared decision about what comes from outside: a request, a message, mail for a run; once by its key, which None has none.
 
-    What came before has its earlier outcome, ``refused`` as ``same``.
+    What came before has its earlier outcome, ``refused`` as ``same`` (a message without a place as ``MessageKey`` says).
     """
 
     workspace: str

@@ -85,7 +85,7 @@ class PlaceTakenBack(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class EntryPlaced(Struct, frozen=True, gc=False, kw_only=True):
-    """A message whose class was postponed has it now; whoever waited for run ``instead_of`` waits for the run that serves it."""
+    """A message whose class was postponed, or which found no place, has it now; whoever waited for run ``instead_of`` waits for the run that serves it."""
 
     session: str
     seq: int

@@ -60,6 +60,8 @@ SORTED_WORDS = 20
 
 POSTPONED = (Attached.REPAIR, Attached.TRIAGE)
 """What a message is that a run has still to place."""
+UNPLACED = "session_busy"
+"""What a message is that a run had to place when its session was too busy for it: whoever delivers it again has it placed anew."""
 
 
 AttachOutcome = Override | StatusNudge | AnswerPending | Filler | NewRequest | Repair | Triage | SessionBusy

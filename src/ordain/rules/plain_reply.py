@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ordain.contracts.visible import CONTROLS, ESCAPES, JOINERS, picture
+from ordain.contracts.visible import ESCAPES, HIDDEN, besides_flags, drawn, picture
 
 QUOTE = "> "
 """Begins every line of foreign text; in Markdown it makes a quotation, within which lists and code stay what they are."""
@@ -31,9 +31,10 @@ def quoted_lines(narrative: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Foreign text without terminal sequences and without characters that hide what is shown; lines end in a line feed.
+    """Foreign text without terminal sequences; lines end in a line feed.
 
-    What controls or reorders is shown and does nothing: NUL as ``␀``, DEL as ``␡``, a bidirectional control as ``[U+202E]``.
+    What controls, reorders, or shows nothing is shown and does nothing, as ``contracts.visible`` has it: NUL as ``␀``, DEL as ``␡``, a bidirectional
+    control as ``[U+202E]``, a letter of nothing as ``[U+3164]``.
     """
     kept = ESCAPES.sub("", text)
     if kept.isascii() and kept.isprintable():
@@ -42,18 +43,18 @@ def cleaned(text: str) -> str:
 
 
 def _line(line: str) -> str:
-    return line if line.isprintable() else CONTROLS.sub(picture, "".join(map(_shown, line)))  # what is printable is shown as it is
+    return line if line.isascii() and line.isprintable() else besides_flags(line, _seen)
+
+
+def _seen(line: str) -> str:
+    return HIDDEN.sub(picture, line if line.isprintable() else "".join(map(_shown, line)))
 
 
 def _shown(character: str) -> str:
-    if character == "\t" or character in JOINERS or CONTROLS.match(character):
-        return character
     match unicodedata.category(character):
-        case "Cc" | "Cf":
-            return ""
         case "Cs" | "Co":
             return "\ufffd"
         case "Zs":
             return " "
         case _:
-            return character
+            return drawn(character)

@@ -21,7 +21,7 @@ from ordain.ports.sessions import Placed, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import LatestEntry, SessionState
 from ordain.ports.writes import MailKind, NewMail, NewPlace, NewRun, Write
 from ordain.rules.answer import ExpectedType
-from ordain.rules.attach import ATTACH, Attached, AttachOutcome, MessageReading, Repair, Triage, inline
+from ordain.rules.attach import ATTACH, UNPLACED, Attached, AttachOutcome, MessageReading, Repair, Triage, inline
 from ordain.rules.attachment import AnswerPending, AttachFacts, AttachReason, Filler, NewRequest, Override, SessionBusy, StatusNudge
 from ordain.rules.decision import Decision
 from ordain.rules.profile import profiled_by
@@ -118,7 +118,7 @@ class Consequences:
             case Filler():
                 return self._consequence(Attached.FILLER)
             case SessionBusy():
-                return _Follows("session_busy", refused="session_busy")
+                return _Follows(UNPLACED, refused="session_busy")
 
     def _consequence(self, attached: Attached, *writes: Write, thread: int = 0, serves: str = "", anchor: str = "") -> _Follows:
         """The run that it opens serves the message, unless another one does."""

@@ -18,9 +18,9 @@ from ordain.errors import Conflict, InvalidRequest, NotFound, Refused, Transient
 from ordain.journal.records import ENCODER
 from ordain.ports.sessions import ERASED_SESSION, OUR_IDS, Entry, EntryKind, NewEntry, SessionRow, Thread, sent_id
 from ordain.ports.shared import ConfigFound, Ruling, SessionOpening, SessionRead, SessionState, Shared
-from ordain.ports.store import Arrive, MessageKey, Outcome, StoredRun
+from ordain.ports.store import WITHOUT_PLACE, Arrive, MessageKey, Outcome, StoredRun
 from ordain.ports.writes import KeptCatalogs, Write
-from ordain.rules.attach import Attached
+from ordain.rules.attach import UNPLACED, Attached
 from ordain.rules.configure import Configured, ConfigureReason
 from ordain.runtime.attachments import Attachments, TakenFiles
 from ordain.runtime.consequences import Consequence, Consequences
@@ -28,7 +28,8 @@ from ordain.runtime.continuation import Placement
 from ordain.runtime.entries import spoken
 from ordain.runtime.library import Memory
 from ordain.runtime.message_answer import answer_of
-from ordain.runtime.message_entry import Received, body_of, is_bare, message_of
+from ordain.runtime.message_entry import Received, body_of, is_bare, message_of, received
+from ordain.runtime.second_delivery import SecondDelivery
 from ordain.runtime.services import NOT_READ, PinnedCatalogs, Services
 
 LOG = logging.getLogger("ordain.session")
@@ -115,13 +116,29 @@ class Conversation:
         key = MessageKey(session=message.session_id, channel=entry.channel, message_id=message_id, body=body)
         reads = (self._read(message, entry, given), *(() if place is None or place.pin is None else (place.pin.read,)))
         unit = Arrive(workspace=workspace, once=key, shared=Shared(reads=reads, decide=decide))
-        outcome = await services.store.submit(unit)
-        while outcome.refused == NOT_READ and await pinned.fetch():
-            outcome = await services.store.submit(unit)
+        outcome = await self._submitted(unit, pinned)
+        while outcome.refused == WITHOUT_PLACE:  # again where another delivery was placed meanwhile, and found no place either
+            outcome = await self._placed_anew(workspace, msgspec.structs.replace(key, anew=outcome.run), outcome, principal)
         acknowledged = self._acknowledged(outcome, message.session_id, given)
         if made and made[0].placed.attached == Attached.STATUS_NUDGE and not acknowledged.duplicate:
             return msgspec.structs.replace(acknowledged, tells=made[0].placed.serves)
         return acknowledged
+
+    async def _submitted(self, unit: Arrive, pinned: PinnedCatalogs) -> Outcome:
+        outcome = await self._services.store.submit(unit)
+        while outcome.refused == NOT_READ and await pinned.fetch():
+            outcome = await self._services.store.submit(unit)
+        return outcome
+
+    async def _placed_anew(self, workspace: str, key: MessageKey, before: Outcome, principal: Principal | str) -> Outcome:
+        """As of any message that came before; or the session is too busy still."""
+        page = await self._services.sessions.entries(workspace, key.session, after=before.seq - 1, limit=1)
+        if not page or page[0].body is None:  # erased meanwhile, as any message that came before may be
+            return msgspec.structs.replace(before, refused="same")
+        given = received(page[0], principal, self._services.catalogs.current)
+        again = SecondDelivery(self._services, page[0], given, key)
+        outcome = await self._submitted(again.unit(workspace), again.pinned)
+        return msgspec.structs.replace(outcome, seq=before.seq, refused=outcome.refused or "same")
 
     def _entry(self, message: Message, body: bytes, given: Received) -> NewEntry:
         return NewEntry(
@@ -163,8 +180,7 @@ class Conversation:
 
     def _acknowledged(self, outcome: Outcome, session: str, given: Received) -> Acknowledged:
         if outcome.refused in BUSY:
-            retry = self._services.catalogs.current.policy.engine.retry_after_s
-            raise Refused(BUSY[outcome.refused].format(session), code=outcome.refused, status=429, retry_after_s=retry)
+            raise self._busy(outcome.refused, session)
         if outcome.refused == BEGUN:
             raise Refused(f"session {session} was begun or pinned by somebody else just now", code="busy", status=429, retry_after_s=1)
         if outcome.refused == UNPINNED:
@@ -184,6 +200,10 @@ class Conversation:
         )
         return Acknowledged(session=session, seq=outcome.seq, message_id=message_id, duplicate=duplicate)
 
+    def _busy(self, code: str, session: str) -> Refused:
+        retry = self._services.catalogs.current.policy.engine.retry_after_s
+        return Refused(BUSY[code].format(session), code=code, status=429, retry_after_s=retry)
+
     # --- what became of it ------------------------------------------------------------------------------------------------------------
 
     async def answer(self, workspace: str, received: Acknowledged) -> MessageAnswer:
@@ -191,6 +211,7 @@ class Conversation:
 
         Raises:
             Transient: the engine stops; the message is kept and answered when it is back.
+            Refused: the session had as many turns going as it may when the message's place was found (``session_busy``). It may be delivered again.
         """
         with self._services.streams.watching(workspace, received.session) as grown:
             while True:
@@ -198,6 +219,8 @@ class Conversation:
                 if self._services.streams.closed:  # before anything is read: the store may be closed, too
                     raise Transient(f"the engine stopped; message {received.message_id} is answered by the next one", code="stopping")
                 found = await self._answer(workspace, received)
+                if found is not None and found.attached == UNPLACED:
+                    raise self._busy(UNPLACED, received.session)
                 if found is not None:
                     return found
                 await grown.wait()

@@ -35,7 +35,7 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
-from ordain.contracts.visible import visible, visible_value
+from ordain.contracts.visible import visible_piece, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
@@ -137,13 +137,14 @@ class Streams:
         live = self._of(run)
         live.attempt += 1
         live.pieces.clear()
-        live.size, mine = 0, live.attempt
+        live.size, mine, before = 0, live.attempt, ""
 
         def heard(piece: str) -> None:
+            nonlocal before
             if live.attempt == mine and live.size < TEXT_CHARS_MAX:
-                piece = visible(piece)
-                live.pieces.append(piece)
-                live.size += len(piece)
+                shown, before = visible_piece(piece, before), piece
+                live.pieces.append(shown)
+                live.size += len(shown)
                 self._written(live.place)
 
         return heard

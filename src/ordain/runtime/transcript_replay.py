@@ -19,7 +19,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt, JournalError
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, MARKS_BYTES, digest, entry_link, entry_marks
 from ordain.ports.sessions import Entry, EntryKind, SessionRow, Sessions
-from ordain.rules.attach import ATTACH, Attached
+from ordain.rules.attach import ATTACH, UNPLACED, Attached
 from ordain.rules.attachment import AttachFacts
 from ordain.runtime.entries import message_id
 from ordain.runtime.replay import Difference, short
@@ -29,8 +29,6 @@ PAGE = 500
 EQUAL, ERASED, DIFFERS, CORRUPT, NOT_THERE = "equal", "erased", "differs", "journal_corrupt", "not_there"
 DIFFERENCES_MAX = 20
 """More than these say nothing new: where a chain is broken, every entry after it is."""
-BUSY = "session_busy"
-"""The class of a message that a postponed decision could not take in any more."""
 
 Pinned = Callable[[str], Awaitable[Catalog]]
 """The catalog of a digest; raises ``JournalCorrupt`` where it is not stored."""
@@ -169,7 +167,7 @@ async def _decided_again(report: Retold, entry: Entry, pinned: Pinned) -> None:
     if (recorded, told.reason) != (again.outcome, str(again.reason)):
         _differs(report, place, short(told.reason, recorded), short(str(again.reason), again.outcome), DIFFERS)
     kept, said = (entry.attached, entry.reason), (str(recorded.__struct_config__.tag), told.reason)
-    if kept != said or said[0] not in {*Attached, BUSY}:
+    if kept != said or said[0] not in {*Attached, UNPLACED}:
         _differs(report, f"{entry.seq}/attached", " ".join(kept), " ".join(said), CORRUPT)
 
 

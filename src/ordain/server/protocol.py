@@ -4,6 +4,10 @@ A request's head comes within ``head_s`` seconds and ``HEAD_BYTES`` bytes. What 
 request before it. A body that nobody reads is thrown away for ``linger_s`` seconds, so that its sender can read the answer; then the
 connection closes. (Bodies that are read are bounded in ``arrival``.) A client that takes nothing of what it was sent for ``stall_s`` seconds is
 cut off, whether it asked by HTTP or through a WebSocket: what waits for it would wait for ever, and so would a connection that only closes.
+
+A client that has ended its side (`nc -N`) is answered, and cannot be told from one that has left until something is written to it: what is
+written to one that has left fails, and one to which nothing is written for ``half_closed_s`` seconds (a run's, as shipped) counts as such; so
+does any of them where there is no connection left for somebody else.
 """
 
 from __future__ import annotations
@@ -138,12 +142,16 @@ class _AnswersOnly:
     def close(self) -> None:
         self._protocol.end_answers()
 
+    def write(self, data: bytes) -> None:
+        self._protocol.write_answer(data)
+
 
 class HttpProtocol(StallWatched, HttpToolsProtocol):
     """One connection."""
 
     head_s: ClassVar[float] = 20.0
     linger_s: ClassVar[float] = 5.0
+    half_closed_s: ClassVar[float] = 600.0
     told_until: ClassVar[float] = 0.0
     """Until when the log need not be told again that connections are refused, by the loop's clock."""
 
@@ -151,17 +159,29 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     _in_head = False
     _head_bytes = 0
     _deaf = False
+    _half_closed = False
     _answering: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, PEER: Peer(self.client, self.server)}  # in each request's scope, a handshake's too
-        if len(self.connections) > most_connections():  # told, while there is a descriptor to tell it with
+        if len(self.connections) > most_connections() and not self._take_place():  # told, while there is a descriptor to tell it with
             self._tell_full()
             self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")
         else:
             self._wait(self.head_s)
+
+    def _take_place(self) -> bool:
+        """Whether one that has ended its side, and so may have left, was given up for this one."""
+        other = next((one for one in self.connections if isinstance(one, HttpProtocol) and one.gives_way()), None)
+        if other is not None:
+            other.transport.abort()
+        return other is not None
+
+    def gives_way(self) -> bool:
+        """Whether the client has ended its side and is still answered."""
+        return self._half_closed and not self.transport.is_closing()
 
     def _tell_full(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -188,6 +208,16 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
                 self._reject(431, "headers_too_large", f"a request's head has at most {HEAD_BYTES} bytes")
             elif self._timer is None:
                 self._wait(self.head_s)
+
+    def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - what asyncio asks for; uvicorn always says no
+        """Nothing more is asked; our side stays open until all that was asked for is answered, the last of which says that the connection ends."""
+        last = self.cycle
+        if not last or last.response_complete or last.more_body:
+            return False
+        last.keep_alive = self._in_head = False
+        self._deaf = self._half_closed = True
+        self._wait(self.half_closed_s)
+        return True
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -230,6 +260,12 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self._stall.watch()
         elif self.cycle.response_complete and self.cycle.more_body:
             self._wait(self.linger_s)
+
+    def write_answer(self, data: bytes) -> None:
+        """Send a part of an answer; where it cannot be sent, nobody is there any more."""
+        self.transport.write(data)
+        if self._half_closed and not self.transport.is_closing():
+            self._wait(self.half_closed_s)
 
     def end_answers(self) -> None:
         """Nothing more is answered here; what still comes of the last request is thrown away for a while."""

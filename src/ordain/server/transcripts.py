@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.errors import Refused
 from ordain.runtime.streams import event_of
 from ordain.server.answers import acknowledged, answered, wire
 from ordain.server.documents import shown, streamed
@@ -86,7 +88,9 @@ def transcripts_router(face: Face) -> Resource:
         """One message: its class, the run that serves it, and its answer as far as there is one."""
         row = await conversation.session(workspace, decoded(session))
         sent = await acknowledged(face.runtime, workspace, row.id, seq)
-        answer = await answered(face, request, workspace, sent, wait) if wait else None
+        answer = None
+        with suppress(Refused):  # that is told to who sends it; here it is how the message stands
+            answer = await answered(face, request, workspace, sent, wait) if wait else None
         return Json(wire(answer or await conversation.so_far(workspace, sent)))
 
     @router.get("/events", **refusing(streamed("SessionEvent", "Events without end."), "session_not_found", "beyond_head"))

@@ -20,9 +20,9 @@ from ordain.errors import FlowFault, JournalCorrupt
 from ordain.journal.digests import GENESIS, digest, entry_cover, entry_link, entry_marks
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Thread, ThreadChange, ThreadStatus
 from ordain.ports.shared import LatestEntry, Place, SessionOpening, SessionRead, SessionState
-from ordain.ports.store import MessageKey
+from ordain.ports.store import WITHOUT_PLACE, MessageKey, Outcome
 from ordain.ports.writes import EntryPlaced, NewPlace
-from ordain.rules.attach import POSTPONED
+from ordain.rules.attach import POSTPONED, UNPLACED
 from ordain.store.approval_rows import awaited
 from ordain.store.configuration_rows import is_profiled
 from ordain.store.erased_names import subject_name
@@ -32,6 +32,7 @@ from ordain.store.statuses import MADE_NEXT
 from ordain.store.typed_rows import RowColumns, check_row, is_moment, is_number, is_text, or_none, parsed
 
 RECENT_THREADS = 6
+_TO_PLACE = (*POSTPONED, UNPLACED)
 _THREAD_STATUSES, _ENTRY_KINDS = frozenset(map(str, ThreadStatus)), frozenset(map(str, EntryKind))
 _THREAD_NAMES = "id, status, intent, run, asked, slots, last_error, touched_at"
 _THREAD = f"SELECT {_THREAD_NAMES} FROM threads"  # noqa: S608 - our own columns
@@ -208,14 +209,21 @@ def _open_session(db: sqlite3.Connection, workspace: str, read: SessionRead, ope
     )
 
 
-def earlier(db: sqlite3.Connection, workspace: str, once: MessageKey) -> tuple[int, bool] | None:
-    """An earlier delivery of the same message: its number, and whether its content was the same (or is erased)."""
+def earlier(db: sqlite3.Connection, workspace: str, once: MessageKey) -> Outcome | None:
+    """What became of an earlier delivery of the same message; one whose content is erased counts as the same."""
     row = db.execute(
-        "SELECT t.seq, t.body FROM transcript t JOIN sessions s ON s.no = t.session"
+        "SELECT t.seq, t.body, t.attached, t.run FROM transcript t JOIN sessions s ON s.no = t.session"
         " WHERE s.workspace = ? AND s.id = ? AND t.channel = ? AND t.message_id = ?",
         (workspace, once.session, once.channel, once.message_id),
     ).fetchone()
-    return None if row is None else (row[0], row[1] is None or row[1] == once.body)
+    if row is None:
+        return None
+    seq, body, attached, run = row
+    if body != once.body:
+        return Outcome(seq=seq, refused="same" if body is None else "message_id_reused")
+    if attached != UNPLACED:
+        return Outcome(seq=seq, refused="same")
+    return None if run == once.anew else Outcome(seq=seq, run=run, refused=WITHOUT_PLACE)
 
 
 def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[int, int]:
@@ -247,7 +255,7 @@ def add_entry(db: sqlite3.Connection, workspace: str, entry: NewEntry) -> tuple[
 
 
 def place_again(db: sqlite3.Connection, workspace: str, again: EntryPlaced) -> None:
-    """A message whose class was postponed has it now.
+    """A message whose class was postponed, or which found no place, has it now.
 
     Raises:
         FlowFault: that run does not keep the message, or has placed it.
@@ -255,8 +263,8 @@ def place_again(db: sqlite3.Connection, workspace: str, again: EntryPlaced) -> N
     no, placed, seq, instead_of = session_number(db, workspace, again.session), again.placed, again.seq, again.instead_of
     kept = db.execute(
         "UPDATE transcript SET attached = ?, reason = ?, decision = ?, thread = ?, run = ?, anchor = ?"
-        " WHERE session = ? AND seq = ? AND kind = 'message' AND run = ? AND run <> '' AND attached IN (?, ?)",
-        (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq, instead_of, *POSTPONED),
+        " WHERE session = ? AND seq = ? AND kind = 'message' AND run = ? AND run <> '' AND attached IN (?, ?, ?)",
+        (placed.attached, placed.reason, placed.decision, placed.thread, placed.serves, placed.anchor, no, seq, instead_of, *_TO_PLACE),
     ).rowcount
     if not kept:
         raise FlowFault(f"run {instead_of} claims a place for message {seq}, which it does not keep or has placed")

@@ -93,8 +93,7 @@ class Applier:
     def _before(self, workspace: str, once: OnceKey) -> Outcome | None:
         """What became of the same before."""
         if isinstance(once, MessageKey):
-            message = earlier(self._db, workspace, once)
-            return None if message is None else Outcome(seq=message[0], refused="same" if message[1] else "message_id_reused")
+            return earlier(self._db, workspace, once)
         row = self._db.execute(
             "SELECT q.digest, r.id FROM requests q LEFT JOIN runs r ON r.no = q.run WHERE q.workspace = ? AND q.request_id = ?",
             (workspace, once.request_id),

@@ -12,8 +12,9 @@ from ordain.journal.digests import GENESIS, chain, digest, entry_cover
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, Placed, ThreadChange, ThreadStatus
 from ordain.ports.shared import SPOKEN_MAX, Ruling, SessionOpening, SessionRead, SessionState, Shared
-from ordain.ports.store import Append, Arrive, Change, Outcome, load_run
+from ordain.ports.store import WITHOUT_PLACE, Append, Arrive, Change, MessageKey, Outcome, load_run
 from ordain.ports.writes import ClosedQuestion, EntryPlaced, NewPlace, PlaceTakenBack
+from ordain.rules.attach import UNPLACED
 from tests.contract.ports.conftest import Ports
 from tests.contract.writing import KEY, NOISE, WORKSPACE, Run, message
 
@@ -235,6 +236,25 @@ async def test_a_message_whose_class_was_postponed_is_placed_once(ports: Ports) 
     assert (one.attached, one.reason, one.run, one.decision) == ("filler", "later", "b", b"[]")
     with pytest.raises(FlowFault):
         await ports.store.submit(keeper.step(writes=(again,)))
+
+
+async def test_a_message_without_a_place_is_placed_anew_once(ports: Ports) -> None:
+    """What came before and found no place is refused as that, with the run that says so; by that run it is placed anew, once."""
+    keeper, writes = turn("a")
+    unplaced = msgspec.structs.replace(SERVED, attached=UNPLACED, serves="a")
+    delivery = message(entry("m1"), *writes, placed=unplaced)
+    await ports.store.submit(delivery)
+    assert await ports.store.submit(delivery) == Outcome(refused=WITHOUT_PLACE, seq=1, run="a")
+    other = message(msgspec.structs.replace(entry("m1"), body=b"{}"))
+    assert (await ports.store.submit(other)).refused == "message_id_reused"
+    placed = EntryPlaced(session="s1", seq=1, instead_of=keeper.id, placed=msgspec.structs.replace(SERVED, serves="b"))
+    assert isinstance(delivery.once, MessageKey)
+    shared = Shared(reads=(), decide=lambda: Ruling(writes=(placed,), run="b"))
+    again = msgspec.structs.replace(delivery, once=msgspec.structs.replace(delivery.once, anew="a"), shared=shared)
+    assert (await ports.store.submit(again)).refused == ""
+    assert await ports.store.submit(again) == Outcome(refused="same", seq=1)
+    (one,) = await ports.sessions.entries(WORKSPACE, "s1", after=0, limit=9)
+    assert (one.attached, one.run) == ("new_request", "b")
 
 
 async def test_a_message_is_found_by_what_refers_to_it(ports: Ports) -> None:

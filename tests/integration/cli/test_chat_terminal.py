@@ -246,6 +246,12 @@ def test_commands(home: Path) -> None:
             ("/session other", "(session other;"),
             ("hello", "Hello to you."),
             ("/session last", "(session other;"),
+            ("/session ../x", "(../x is no session's id:"),
+            ("/session last\u2800", "is no session's id:"),
+            ("/session", "(session other)"),
+            ("/verb .", "there is no verb ."),
+            ("/verb ..", "there is no verb .."),
+            ("/deny ..", "no approval is open here"),
             ("/st", "/st is no command"),
         ):
             terminal.type(typed)

@@ -284,7 +284,7 @@ def test_a_model_that_does_not_answer_is_told(told: Told, ollama: ModelEndpoint)
     assert told.run("--use", "endpoint", "--base-url", "http://127.0.0.1:1/v1", "--model", "m") == 1
     assert "✗ endpoint (openai: m): connection" in told.out
     assert "→ is it running?" in told.out
-    assert "or choose anew: ordain init --replace" in told.out
+    assert f"or choose anew: ordain init --data-dir {told.home} --replace" in told.out
     assert (told.home / "ordain.toml").exists()
 
 

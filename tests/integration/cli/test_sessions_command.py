@@ -112,10 +112,13 @@ def test_an_erased_session_still_verifies(server: Server) -> None:
 
 
 def test_replay_verifies_transcripts(server: Server) -> None:
-    """--all says how many sessions verify, as text and as JSON; a single run says nothing of sessions."""
+    """--all says how many sessions verify, and what it does not cover, as text and as JSON; a single run says nothing of either."""
     shown = server.cli("replay", "--all")
     assert shown.returncode == 0, shown.stdout
-    assert shown.stdout.decode().splitlines()[-1] == "2 of 2 sessions verify, 3 messages attached again"
+    assert shown.stdout.decode().splitlines()[-2:] == [
+        "2 of 2 sessions verify, 3 messages attached again",
+        "not covered: memory, documents, tokens: what is there now is no record of what happened",
+    ]
     told = json.loads(server.cli("replay", "--all", "--json").stdout)
     assert [(one["session"], one["verifies"], one["entries"]) for one in told["sessions"]] == [
         ("first", True, 4),
@@ -123,6 +126,7 @@ def test_replay_verifies_transcripts(server: Server) -> None:
     ]
     one = json.loads(server.cli("replay", told["runs"][0]["run"], "--json").stdout)
     assert "sessions" not in one
+    assert (told["not_covered"], "not_covered" in one) == (["tokens"], False)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def sized(body: bytes, **more: Any) -> bytes:
     return post(body, b"Content-Length: %d\r\n" % len(body), **more)
 
 
+STREAM = b"GET /sessions/s/events HTTP/1.1\r\n" + HOST + b"\r\n"
 HANDSHAKE = (
     b"GET /ws?session=unread HTTP/1.1\r\n" + HOST + b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
@@ -46,6 +47,7 @@ class HastyEnd(HttpProtocol):
 
     linger_s = 0.3
     stall_s = 0.3
+    half_closed_s = 0.3
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -127,7 +129,7 @@ async def test_a_broken_body_is_not_answered_in_the_place_of_a_stream(place: Lis
     """A stream that is going on is ended by garbage behind it, and nothing is written into it."""
     broken = post(b"zzz\r\n", b"Transfer-Encoding: chunked\r\n")
     async with wire(place.port) as line:
-        await line.send(b"GET /sessions/s/events HTTP/1.1\r\n" + HOST + b"\r\n" + broken)
+        await line.send(STREAM + broken)
         came = b""
         async with asyncio.timeout(PATIENCE_S):
             while data := await line.reader.read(65_536):
@@ -137,13 +139,60 @@ async def test_a_broken_body_is_not_answered_in_the_place_of_a_stream(place: Lis
     await until_nobody_listens(place)
 
 
-async def test_a_stream_ends_with_its_connection_whatever_waits_behind_it(place: Listening) -> None:
+@pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n"], ids=["alone", "first"])
+async def test_a_stream_ends_with_its_connection_whatever_waits_behind_it(tmp_path: Path, behind: bytes) -> None:
     """Who leaves a stream leaves nothing behind, also where another request was sent after it."""
+    async with listening_server(tmp_path, HastyEnd) as place:
+        async with wire(place.port) as line:
+            await line.send(STREAM + behind)
+            assert await line.reader.readuntil(b"from here on")
+            assert place.face.runtime.services.streams._readers
+        await until_nobody_listens(place)
+
+
+async def test_who_leaves_a_stream_is_found_by_what_is_told(place: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written to one that has left fails, and so does the heartbeat of a stream in which nothing happens, long before the time is over."""
+    monkeypatch.setattr("ordain.server.transcripts.HEARTBEAT_S", 0.05)
     async with wire(place.port) as line:
-        await line.send(b"GET /sessions/s/events HTTP/1.1\r\n" + HOST + b"\r\n" + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n")
+        await line.send(STREAM)
         assert await line.reader.readuntil(b"from here on")
-        assert place.face.runtime.services.streams._readers
     await until_nobody_listens(place)
+
+
+async def test_who_has_ended_its_side_is_answered(place: Listening) -> None:
+    """As `nc -N` does: every request that was whole gets its answer, in order; what is not whole gets none; then the connection ends."""
+    async with wire(place.port) as line:
+        await line.send(sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + b"GET /hea")
+        line.writer.write_eof()
+        answers = [await line.answer() for _ in range(3)]
+        assert [answer.status for answer in answers] == [200, 200, 200]
+        assert answers[2].headers["connection"] == "close"
+        assert await line.ended()
+
+
+async def test_a_stream_goes_on_for_who_has_ended_its_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each piece of a stream that arrives shows that its reader is there: it goes on beyond the time in which nothing is told."""
+    monkeypatch.setattr("ordain.server.transcripts.HEARTBEAT_S", 0.05)
+    async with listening_server(tmp_path, HastyEnd) as place, wire(place.port) as line:
+        await line.send(STREAM)
+        line.writer.write_eof()
+        for _ in range(20):
+            assert await line.reader.readuntil(b"still here")
+        assert place.face.runtime.services.streams._readers
+
+
+async def test_who_has_ended_its_side_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no connection is left, one that may have left makes place for the newcomer; where there is none, the newcomer is refused."""
+    monkeypatch.setattr("ordain.server.protocol.most_connections", lambda: 1)
+    async with listening_server(tmp_path) as place, wire(place.port) as silent:
+        await silent.send(STREAM)
+        silent.writer.write_eof()
+        assert await silent.reader.readuntil(b"from here on")
+        async with wire(place.port) as line, wire(place.port) as refused:
+            await line.send(sized(GOOD))
+            assert (await line.answer()).status == 200
+            assert await silent.ended()
+            assert problem(await refused.answer()) == (503, "too_many_connections")
 
 
 async def test_requests_in_a_row_are_answered_in_order(place: Listening) -> None:

@@ -20,7 +20,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.server import Face, build_app
 from ordain.server.bodies import BODY_VALUES, FILES_BYTES
-from ordain.server.protocol import socket_options
+from ordain.server.protocol import HttpProtocol, socket_options
 from ordain.server.socket import ENOUGH, GOING_AWAY, MALFORMED_MAX
 from ordain.settings import load_settings
 from tests.replay.golden import request
@@ -43,6 +43,12 @@ class Quiet(uvicorn.Server):
             def __exit__(self, *_: object) -> None: ...
 
         return Signals()
+
+
+class HastyEnd(HttpProtocol):
+    """Waits no longer than a test for who has ended its side."""
+
+    half_closed_s = 0.3
 
 
 class Place:
@@ -80,7 +86,7 @@ async def serving(home: Path, *answers: Any, **session: int) -> AsyncIterator[Pl
     settings = settings.model_copy(update={"policy": policy, "profiles": {"default": profile}})
     async with Ordain(settings, extras=Extras(models=models, memory=True)) as ordain:
         face = Face(runtime=ordain.runtime)
-        config = uvicorn.Config(build_app(face), http="httptools", lifespan="off", log_config=None, access_log=False, **socket_options())
+        config = uvicorn.Config(build_app(face), http=HastyEnd, lifespan="off", log_config=None, access_log=False, **socket_options())
         server = Quiet(config)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             task = asyncio.create_task(server.serve(sockets=[listener]))

@@ -13,7 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.events import OptionView
-from ordain.contracts.visible import CONTROLS, HIDDEN, PREPENDED, escaped_json, visible, visible_json, visible_name, visible_value
+from ordain.contracts.visible import (
+    CONTROLS,
+    HIDDEN,
+    PREPENDED,
+    escaped_json,
+    visible,
+    visible_json,
+    visible_name,
+    visible_piece,
+    visible_value,
+)
+from ordain.rules.plain_reply import cleaned
 from tests.unit.rules.test_header import HOSTILE
 from tests.unit.rules.test_plain_reply import LIES
 
@@ -24,6 +35,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=8,
 )
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 SEEN_OF_HIDDEN = {"\u200c", "\u200d"} | PREPENDED
 
 
@@ -70,6 +82,13 @@ def test_data_shows_what_it_holds(text: str) -> None:
             "\u2764\ufe0f 1\ufe0f\u20e3 \u845b\U000e0100 \u2764\ufe0f[U+FE0E]",
         ),
         ("\u1820\u180b a\u180b", "\u1820\u180b a[U+180B]"),
+        ("a\u2800b \u2800\u2813\u2800", "a[U+2800]b [U+2800]\u2813[U+2800]"),
+        ("\u2813\u2800\u2813\u2800\u2800\u2813", "\u2813\u2800\u2813\u2800\u2800\u2813"),
+        ("a\U0001d159\U00016fe4 \U00018b00\U00016fe4", "a[U+1D159][U+16FE4] \U00018b00\U00016fe4"),
+        ("pass\u00adword", "pass[U+00AD]word"),
+        (f"{ENGLAND} \U0001f3f4\U000e0067\U000e0041\U000e007f", f"{ENGLAND} \U0001f3f4[U+E0067][U+E0041][U+E007F]"),
+        ("\U0001f468\u200d\U0001f469 \U0001f44d\U0001f3fd \U0001f3f3\ufe0f\u200d\U0001f308",) * 2,
+        ("\u0645\u06cc\u200c\u062e \u0915\u094d\u200d\u0937",) * 2,
         ("a\u2028b", "a[U+2028]b"),
         ("a\ufff9b", "a[U+FFF9]b"),
         ("a\U000e0041b", "a[U+E0041]b"),
@@ -79,8 +98,26 @@ def test_data_shows_what_it_holds(text: str) -> None:
     ],
 )
 def test_what_is_hidden_is_shown_by_its_number(text: str, shown: str) -> None:
-    """Joiners, that writing needs, and blanks stay."""
+    """Joiners, that writing needs, blanks, pictures and Braille stay; below a header in plain text it is the same, but for lines and blanks."""
     assert visible(text) == shown
+    plain = shown.replace("[U+2028]", "\n").replace("[U+0085]", "\n").replace("\u00a0", " ")
+    assert cleaned(text) == plain
+
+
+@given(texts)
+def test_plain_text_hides_nothing(text: str) -> None:
+    """What stands below a header shows all that is not seen, as data does."""
+    assert not hidden(cleaned(text))
+
+
+@pytest.mark.parametrize("text", ["\u2764\ufe0f 1\ufe0f\u20e3 \u845b\U000e0100", "\u2813\u2800\u2813", "\u0645\u06cc\u200c\u062e"])
+def test_a_text_in_pieces_is_shown_as_the_whole(text: str) -> None:
+    """A sign of how another one is drawn comes behind that, in whatever piece; what stands alone is shown by its number."""
+    before, told = "", ""
+    for piece in text:
+        told, before = told + visible_piece(piece, before), piece
+    assert told == visible(text)
+    assert [visible_piece("\ufe0f", one) for one in ("", "a", "\n", "\u202e")] == ["[U+FE0F]"] * 4
 
 
 @pytest.mark.parametrize("sign", ["\b", "\f", "\x00", "\x7f"])

@@ -18,7 +18,17 @@ from ordain.store.sheets import KINDS, NAMES, SHEET_BYTES, SHEET_RECORDS, decode
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from tests.contract.writing import KEY, Run
 
-CODES = {10: "99d84915", 11: "99d84915", 12: "b0ae41cd", 13: "b0ae41cd", 14: "b0ae41cd", 15: "b0ae41cd", 16: "b0ae41cd", 17: "b0ae41cd", 18: "b0ae41cd"}
+CODES = {
+    10: "99d84915",
+    11: "99d84915",
+    12: "b0ae41cd",
+    13: "b0ae41cd",
+    14: "b0ae41cd",
+    15: "b0ae41cd",
+    16: "b0ae41cd",
+    17: "b0ae41cd",
+    18: "b0ae41cd",
+}
 """By version of the schema, what the codes of kinds and names mean."""
 
 RECORDS = st.lists(

@@ -11,9 +11,9 @@ from ordain.ports.further_back import Behind, further_back
 from ordain.ports.halt import LATER_MAX, halts, ordered
 from ordain.ports.sessions import Entry, EntryKind, NewEntry, Thread
 from ordain.ports.shared import ENDING_CHARS, SPOKEN_MAX, LatestEntry, Place, SessionOpening, SessionRead, SessionState
-from ordain.ports.store import MessageKey
+from ordain.ports.store import WITHOUT_PLACE, MessageKey, Outcome
 from ordain.ports.writes import EntryPlaced
-from ordain.rules.attach import POSTPONED, Attached
+from ordain.rules.attach import POSTPONED, UNPLACED, Attached
 from ordain.rules.attachment import AttachReason
 from ordain.runtime.streams import SessionKey
 from ordain.testing.memory.configuration_rows import is_profiled
@@ -189,11 +189,16 @@ def _place(rows: MemoryRows, name: SessionKey, channel: str, message_id: str) ->
     return None
 
 
-def earlier(rows: MemoryRows, workspace: str, once: MessageKey) -> tuple[int, bool] | None:
-    """An earlier delivery of the same message: its number, and whether its content was the same."""
+def earlier(rows: MemoryRows, workspace: str, once: MessageKey) -> Outcome | None:
+    """What became of an earlier delivery of the same message."""
     for row in rows.transcript.get((workspace, once.session), ()):
-        if (row.entry.channel, row.entry.message_id) == (once.channel, once.message_id):
-            return row.entry.seq, row.entry.body == once.body
+        entry = row.entry
+        if (entry.channel, entry.message_id) == (once.channel, once.message_id):
+            if entry.body != once.body:
+                return Outcome(seq=entry.seq, refused="message_id_reused")
+            if entry.attached != UNPLACED:
+                return Outcome(seq=entry.seq, refused="same")
+            return None if entry.run == once.anew else Outcome(seq=entry.seq, run=entry.run, refused=WITHOUT_PLACE)
     return None
 
 
@@ -242,7 +247,7 @@ def add_entry(rows: MemoryRows, workspace: str, entry: NewEntry) -> int:
 
 
 def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
-    """A message whose class was postponed has it now; whoever waited for the run that kept it waits for the run that serves it.
+    """A message whose class was postponed, or which found no place, has it now; whoever waited for the run that kept it waits for the run that serves it.
 
     Raises:
         FlowFault: that run does not keep the message, or has placed it.
@@ -252,7 +257,7 @@ def place_again(rows: MemoryRows, workspace: str, again: EntryPlaced) -> None:
     for row in rows.transcript.get(name, ()):
         entry = row.entry
         waits = entry.kind is EntryKind.MESSAGE and entry.run == again.instead_of and entry.run != ""
-        if waits and entry.seq == again.seq and entry.attached in POSTPONED:
+        if waits and entry.seq == again.seq and entry.attached in (*POSTPONED, UNPLACED):
             kept = True
             entry = replace(
                 entry,

@@ -53,8 +53,7 @@ def _arrive(transaction: UnitAtWork, unit: Arrive) -> Outcome:
 def _before(transaction: UnitAtWork, workspace: str, once: OnceKey) -> Outcome | None:
     """What became of the same before."""
     if isinstance(once, MessageKey):
-        message = earlier(transaction.rows, workspace, once)
-        return None if message is None else Outcome(seq=message[0], refused="same" if message[1] else "message_id_reused")
+        return earlier(transaction.rows, workspace, once)
     request = transaction.rows.requests.get((workspace, once.request_id))
     return None if request is None else Outcome(run=request[1], refused="same" if request[0] == once.digest else "request_id_reused")
 

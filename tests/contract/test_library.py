@@ -356,10 +356,8 @@ def as_version(db: sqlite3.Connection, version: int) -> None:
     ):
         db.execute(f"DROP {made} IF EXISTS {name}")
     db.execute("CREATE INDEX runs_roots ON runs(status, parent)")
-    db.execute("ALTER TABLE runs DROP COLUMN holder")
-    db.execute("ALTER TABLE transcript DROP COLUMN marks")
-    for column in ("seal", "words"):
-        db.execute(f"ALTER TABLE items DROP COLUMN {column}")
+    for table, column in (("runs", "holder"), ("transcript", "marks"), ("items", "seal"), ("items", "words")):
+        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     db.execute(f"PRAGMA user_version = {version}")
 
 

@@ -37,6 +37,8 @@ class VirtualScreen:
         self.rows: list[list[str]] = [[]]
         self.row = self.column = 0
         self.colours = 0
+        self.wraps = False
+        """Whether what runs over goes on below, as a terminal has it: of what a program says when it no longer draws."""
         self._rest = b""
 
     def write(self, data: bytes) -> None:
@@ -73,6 +75,10 @@ class VirtualScreen:
         else:
             assert character.isprintable(), f"control character {character!r}"
             line = self.rows[self.row]
+            if self.wraps and self.column == self.columns:
+                self._put("\r")
+                self._put("\n")
+                line = self.rows[self.row]
             assert self.column < self.columns, f"a line runs over: {''.join(line)}"
             line += [" "] * (self.column + 1 - len(line))
             line[self.column] = character
@@ -182,6 +188,7 @@ class Terminal:
     def end(self) -> int:
         """Wait for its end; the exit code. The terminal's modes must be as they were."""
         deadline = time.monotonic() + PATIENCE_S
+        self.screen.wraps = True
         while self.process.poll() is None:
             assert time.monotonic() < deadline, f"did not end; the screen:\n{self.screen.text}"
             self.read(0.1)

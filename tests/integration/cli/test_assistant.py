@@ -113,7 +113,7 @@ def test_a_verb_of_ones_own_answers(home: Home, endpoint: ModelEndpoint) -> None
     ("verb", "code", "says"),
     [
         ("chat_genral", "unknown_verb", "did you mean chat_general?"),
-        ("finance.snapshot", "no_chat_verb", "ordain verbs new NAME --for chat"),
+        ("finance.snapshot", "no_chat_verb", "NAME --for chat makes one"),
         ("agent_runtime", "no_chat_verb", "cannot answer a message"),
     ],
 )

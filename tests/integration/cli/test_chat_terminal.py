@@ -199,12 +199,11 @@ def test_what_was_said_before_is_found(home: Path) -> None:
         assert terminal.end() == 0
 
 
-def test_leaving_says_what_goes_on(agent: Terminal) -> None:
+def test_leaving_says_what_goes_on(agent: Terminal, home: Path) -> None:
     """A turn that still runs when the user leaves is named, with the session to come back to."""
     leave(agent)
-    last = agent.screen.lines[agent.screen.row - 1]
-    assert last.startswith("session cli:")
-    assert "what runs goes on with the next" in last
+    last = "".join(agent.screen.lines).rpartition("session cli:")[2]
+    assert f"; what runs goes on with the next `ordain serve --data-dir {home}` or" in last
 
 
 def test_a_session_is_taken_up_again(home: Path) -> None:

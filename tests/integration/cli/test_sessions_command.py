@@ -117,7 +117,7 @@ def test_replay_verifies_transcripts(server: Server) -> None:
     assert shown.returncode == 0, shown.stdout
     assert shown.stdout.decode().splitlines()[-2:] == [
         "2 of 2 sessions verify, 3 messages attached again",
-        "not covered: memory, documents, tokens: what is there now is no record of what happened",
+        "not covered: tokens: who may come in now is no record of what happened",
     ]
     told = json.loads(server.cli("replay", "--all", "--json").stdout)
     assert [(one["session"], one["verifies"], one["entries"]) for one in told["sessions"]] == [

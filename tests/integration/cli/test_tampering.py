@@ -454,6 +454,7 @@ def test_who_makes_everything_again_is_found_by_a_head_that_was_kept(homes: dict
             "DROP TABLE ledger",
             *(f"DROP TABLE {table}" for table in ("approvals", "grants", "configuration")),
             "ALTER TABLE transcript DROP COLUMN marks",
+            *(f"ALTER TABLE items DROP COLUMN {column}" for column in ("seal", "words")),
             "DROP INDEX transcript_sent",
             "DELETE FROM transcript",
             "UPDATE sessions SET head = 0, chain = zeroblob(16)",

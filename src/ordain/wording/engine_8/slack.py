@@ -23,7 +23,7 @@ EARNEST: Final = "earnest"
 SUFFICIENT: Final = "sufficient"
 DOUBTS: Final = "doubts"
 LISTS: Final = frozenset({IDIOMS, MANNERS, EARNEST, SUFFICIENT, DOUBTS})
-"""ListedPhrases with a word of an order that mean something else (*not so fast*, *halt mich*); how something is done and not what (*make it quick*); what somebody means
+"""Phrases with a word of an order that mean something else (*not so fast*, *halt mich*); how something is done and not what (*make it quick*); what somebody means
 who corrects nothing (*I meant it*); what asks, with a question mark, whether it is enough; and what makes a stop a thought (*maybe*)."""
 CERTAIN: Final = 2
 _UNKNOWN: Final = "qx"

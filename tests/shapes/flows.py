@@ -190,7 +190,7 @@ QUESTIONS: Kind[Questions, Report] = Kind(
 
 async def run_delegated(context: FlowContext, request: PlannerRequest) -> Report:
     """One step by ``planner.next_step``, judged by the same rule, executed here."""
-    context, progress, _ = begin(context, request, PROMPT)
+    context, progress, _ = begin(context, request, PROMPT, counts=True)
     step = await next_step(context, progress)
     if not isinstance(step, ProposedCall):
         return Report(lines=(type(step).__name__,), status=Status.FAILED)

@@ -73,8 +73,8 @@ class VirtualScreen:
         else:
             assert character.isprintable(), f"control character {character!r}"
             line = self.rows[self.row]
-            runs_over = self.column >= self.columns and "--data-dir" not in "".join(line)  # a command to copy is wrapped by the terminal, not by us
-            assert not runs_over, f"a line runs over: {''.join(line)}"
+            # a command to copy is wrapped by the terminal, not by us
+            assert self.column < self.columns or "--data-dir" in "".join(line), f"a line runs over: {''.join(line)}"
             line += [" "] * (self.column + 1 - len(line))
             line[self.column] = character
             self.column += 1

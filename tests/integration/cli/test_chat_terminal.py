@@ -246,7 +246,7 @@ def test_commands(home: Path) -> None:
             ("hello", "Hello to you."),
             ("/session last", "(session other;"),
             ("/session ../x", "(../x is no session's id:"),
-            ("/session last\u2800", "is no session's id:"),
+            ("/session last\u2800", "(last[U+2800] is no session's id:"),
             ("/session", "(session other)"),
             ("/verb .", "there is no verb ."),
             ("/verb ..", "there is no verb .."),

@@ -21,13 +21,16 @@ import sys
 from asyncio.transports import BaseTransport
 from http import HTTPStatus
 from typing import Any, ClassVar, cast
+from urllib.parse import unquote
 
+from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from ordain.errors import ConfigurationError
 from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
 from ordain.server.loopback import APART
+from ordain.server.openai.wire import is_openai, refusal_of
 from ordain.server.peers import PEER, Peer
 from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, problem
 
@@ -311,6 +314,14 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
             self.transport.close()
             self._stall.watch()
 
+    def _refusal(self, status: int, code: str, detail: str) -> Response:
+        """In the shape that clients of its address know, as far as that has come."""
+        path = unquote(bytes(getattr(self, "url", b"")).partition(b"?")[0].decode("latin-1"))
+        if not is_openai(path):
+            return problem(status, code, detail)
+        said = refusal_of({"status": status, "code": code, "detail": detail}, path)
+        return Response(said.model_dump_json(), status, media_type="application/json")
+
     def _reject(self, status: int, code: str, detail: str) -> None:
         """Refuse what cannot become a request, and hear no more. A request before it is answered first, and nothing in its place."""
         self._deaf = True
@@ -324,7 +335,7 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
                 return
             cycle.disconnected = True  # its body is what is broken: whoever reads it is told that nobody is there
             cycle.message_event.set()
-        refused = problem(status, code, detail)
+        refused = self._refusal(status, code, detail)
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()]
         head += [name + b": " + value + b"\r\n" for name, value in (*refused.raw_headers, *APART)]
         self.transport.write(b"".join([*head, b"connection: close\r\n\r\n", bytes(refused.body)]))

@@ -144,12 +144,12 @@ REFUSALS: Mapping[str, HttpRefusal] = {
 }
 
 EVERYWHERE = (
-    *("malformed_http", "request_timeout", "foreign_host", "headers_too_large", "internal", "stopping"),
+    *("malformed_http", "request_timeout", "foreign_host", "foreign_origin", "own_request", "headers_too_large", "internal", "stopping"),
     *("too_many_connections", "out_of_resources", "storage_unavailable", "storage_damaged"),
 )
 GUARDED = ("unauthenticated", "forbidden", "rate_limited", "token_in_query", "repeated_header", "too_many_parameters")
 """What the guard refuses with, before any address but the public ones."""
-UNSAFE = ("foreign_origin", "lease_lost")
+UNSAFE = ("lease_lost",)
 PARAMETERS = ("invalid_request",)
 BODY = (
     *("malformed_json", "invalid_utf8", "invalid_unicode", "duplicate_key", "not_finite", "too_deep"),

@@ -116,6 +116,22 @@ async def test_what_is_no_http_is_a_problem(place: Listening, name: str) -> None
     assert await lives(place)
 
 
+@pytest.mark.parametrize("path", [b"/v1/models", b"/v1/models/%00?x=1", b"/v1/chat/completions"])
+async def test_what_is_no_http_below_the_openai_address_is_said_in_its_shape(place: Listening, path: bytes) -> None:
+    """A client of that address is told in words that it reads, also where only its headers are none."""
+    async with wire(place.port) as line:
+        await line.send(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"Prefer: \x01\r\n\r\n")
+        answer = await line.answer()
+        assert (answer.status, answer.headers["content-type"]) == (400, "application/json")
+        assert json.loads(answer.body)["error"] == {
+            "message": "what came is no HTTP request",
+            "type": "invalid_request_error",
+            "param": None,
+            "code": "malformed_http",
+        }
+        assert await line.ended()
+
+
 async def test_a_broken_request_is_not_answered_in_the_place_of_the_one_before(place: Listening) -> None:
     """Garbage behind a whole request does not take its answer's place: that comes first, and then the connection ends."""
     async with wire(place.port) as line:

@@ -125,12 +125,9 @@ COLUMNS: dict[str, dict[str, Held | Unseen | Apart]] = {
         **dict.fromkeys(("removed_at", "removed_by", "seal"), LEDGER),
         "words": Unseen("where an addition goes on from; of what is whole it is made anew from its passages"),
     },
-    "passages": {
-        **dict.fromkeys(("item", "seq", "page", "start", "stop", "heading", "text"), LEDGER),
-        "no": FINDING,
-    },
+    "passages": dict.fromkeys(("no", "item", "seq", "page", "start", "stop", "heading", "text"), LEDGER),
     "vectors": dict.fromkeys(("no", "workspace", "embedder", "passage", "dimension", "vector"), FINDING),
-    "library": dict.fromkeys(("workspace", "passages", "removals"), FINDING),
+    "library": {"workspace": FINDING, "passages": DERIVED, "removals": FINDING},
     "word_indexes": dict.fromkeys(("no", "workspace", "deletions", "merging", "merged"), FINDING),
     "configuration": dict.fromkeys(("place", "resource", "id", "version", "config", "by", "at"), LEDGER),
     "tokens": dict.fromkeys(

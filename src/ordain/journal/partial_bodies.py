@@ -13,6 +13,8 @@ from ordain.effects.results import BY_CODE, Beside
 from ordain.rules.header import HeaderFacts
 from ordain.rules.spend import Spend
 
+PLANS = "planner"
+"""The purpose of a call whose model is offered tools."""
 LOST = "lost"
 """The code of an attempt of which the process that made it never told."""
 
@@ -41,6 +43,7 @@ class Seen(Struct):
     reason: str = ""
     why: str = ""
     withdrawn: bool = False
+    calls: bool = False
     output: Any = None
     value: msgspec.Raw = NULL
     header: HeaderFacts | None = None

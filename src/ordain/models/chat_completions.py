@@ -207,7 +207,7 @@ def _said(choice: Choice, end: End, tool: OutputTool | None, *, plain: bool) -> 
     if end is End.CUT:
         return TRUNCATED
     if _calls(choice.said):
-        return malformed("a call of a tool that was not offered, and no text")
+        return msgspec.structs.replace(malformed("a call of a tool that was not offered, and no text"), calls=True)
     return malformed("an answer without content")
 
 

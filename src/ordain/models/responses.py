@@ -159,10 +159,11 @@ def _said(output: list[dict[str, Any]], tool: OutputTool | None, pieces: str) ->
     said = [item.get("content") for item in output if item.get("type") == "message"]
     if any(refuses(None, content) for content in said):
         return REFUSED
+    calls = [(item.get("name"), as_text(item.get("arguments"))) for item in output if item.get("type") == "function_call"]
     if tool is not None:
-        calls = [(item.get("name"), as_text(item.get("arguments"))) for item in output if item.get("type") == "function_call"]
         return tool.answer(calls)
-    return "".join(map(text_of, said)) or (pieces if not output else "") or malformed("completed without a text")
+    text = "".join(map(text_of, said)) or (pieces if not output else "")
+    return text or msgspec.structs.replace(malformed("completed without a text"), calls=bool(calls))
 
 
 class ResponseStream(EventStream):

@@ -84,10 +84,10 @@ class OutputTool(Struct, frozen=True):
         if not calls:
             return msgspec.structs.replace(malformed("the tool that holds the answer was not called"), ignored=True)
         if len(calls) > 1:
-            return malformed(f"{len(calls)} tool calls where one was asked for")
+            return msgspec.structs.replace(malformed(f"{len(calls)} tool calls where one was asked for"), calls=True)
         name, given = calls[0]
         if name != self.name:
-            return malformed("a call of a tool that was not offered")
+            return msgspec.structs.replace(malformed("a call of a tool that was not offered"), calls=True)
         text = self._taken(given) if isinstance(given, str) else None
         return malformed("the tool's input is not of its shape") if text is None else text
 

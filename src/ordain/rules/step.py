@@ -6,8 +6,7 @@ tool id, tool input. The outcome says which tool; the directive itself stays in 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any, cast
 
 import msgspec
@@ -18,6 +17,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.schema import Schema
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.header import HeaderLine
+from ordain.rules.meant import means_call
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed
 from ordain.rules.reasons import Reason
 
@@ -103,7 +103,8 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
     found = _objection(inputs, policy)
     if found is not None:
         reason, detail = found
-        calls = facts.counts is True and means_call(inputs)
+        said = inputs.proposal.value if isinstance(inputs.proposal, Parsed) else None
+        calls = facts.counts is True and means_call(said, inputs.text, inputs.tools.keys())
         return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET), reason=reason)
     value = cast("Parsed", inputs.proposal).value
     if value["finish"]:
@@ -229,41 +230,6 @@ def _answer(answer: dict[str, Any], schema: Schema | None) -> Objection:
     if schema is None or schema.accepts(structured):
         return None
     return StepReason.ANSWER_INVALID, "final_answer.structured " + "; ".join(schema.errors(structured))
-
-
-# --- what a refused directive means ----------------------------------------------------------------------------------------------
-
-_QUOTED_CALL = re.compile(r"""["']tool_id["']\s*:\s*["'][^"'\s]""")
-_QUOTED = re.compile(rf"""["']([^"'\\\s]{{1,{TOOL_ID_MAX}}})(?=["'])""")
-NOT_OF_A_CALL = frozenset({"thought", "final_answer"})
-
-
-def means_call(inputs: StepInputs) -> bool:
-    """Whether a directive proposes a call, whatever it was refused for (RTE-12): it has an action, or names a tool on offer where no answer stands.
-
-    What is no JSON object means one where it quotes a tool's id as such, or a tool on offer. A wrong yes costs an ``ok``, a wrong no gives one.
-    """
-    proposal = inputs.proposal
-    if isinstance(proposal, Unparsed):
-        return bool(_QUOTED_CALL.search(inputs.text)) or any(found[1] in inputs.tools for found in _QUOTED.finditer(inputs.text))
-    value = proposal.value
-    if value.get("action") and isinstance(value["action"], dict):
-        return True
-    elsewhere = {key: part for key, part in value.items() if key not in NOT_OF_A_CALL}
-    return any(text in inputs.tools for text in _texts(elsewhere))
-
-
-def _texts(value: dict[str, Any]) -> Iterator[str]:
-    """Every text in a value, at any depth that ``parse_object`` lets through."""
-    waiting: list[Any] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, dict):
-            waiting.extend(cast("dict[str, Any]", part).values())
-        elif isinstance(part, list):
-            waiting.extend(cast("list[Any]", part))
 
 
 _STEP = msgspec.json.Decoder(CallTool | Finish | Invalid)

@@ -141,7 +141,7 @@ class _ModelAttempt(Struct, frozen=True):
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
             return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
         failed = failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge, held=reply.held)
-        return structs.replace(failed, lower=True) if lower else failed
+        return structs.replace(failed, lower=lower, calls=reply.calls)
 
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.

@@ -18,6 +18,7 @@ from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Leave, ModelError, ModelReply
 from ordain.ports.ways import Learnt, LearntWays, WaysStore
+from ordain.rules.meant import means_call
 from ordain.rules.proposals import Unparsed, parse_object
 
 LOG = logging.getLogger("ordain.models")
@@ -115,7 +116,8 @@ class Ways:
             return said, False
         self._taken(name, profile, said, now)
         if isinstance(said, ModelReply) and held is Structured.NATIVE and _is_prose(said.text):
-            prose = ModelError(code=ModelErrorCode.MALFORMED, message=PROSE, held=held, ignored=True)
+            calls = means_call(None, said.text, ())
+            prose = ModelError(code=ModelErrorCode.MALFORMED, message=PROSE, held=held, ignored=True, calls=calls)
             said = prose if lower else said
         if isinstance(said, ModelError) and lower:
             self._learn(name, profile, {held: Learnt.IGNORED}, now)

@@ -15,13 +15,13 @@ from ordain.journal.digests import KEY_BYTES
 from ordain.journal.ledger import COVERS_LIBRARY, LedgerItem, passage_link, remembered_item
 
 _ROW = (
-    "SELECT workspace, id, seal, words, no, state = 'kept', kind, media_type, trust, size, pages, passages, created_at, run, subject, removed_at,"
-    " removed_by, title, theme, mood, tags, author, source, session, key, digest FROM items"
+    "SELECT workspace, id, seal, words, no, state = 'kept', kind, media_type, trust, created_at, run, subject, removed_at, removed_by,"
+    " size, pages, passages, title, theme, mood, tags, author, source, session, key, digest FROM items"
 )
 _SAID = "state <> 'staged'"
 """What is not whole yet is in no search and on no face."""
-_PASSAGES = "SELECT seq, page, start, stop, heading, text FROM passages WHERE item = ? ORDER BY seq"
-_WORDS_FROM = 17
+_PASSAGES = "SELECT no, seq, page, start, stop, heading, text FROM passages WHERE item = ? ORDER BY seq"
+_WORDS_FROM = 14
 """Where in a row its words begin: behind what stays when they go."""
 
 
@@ -31,7 +31,7 @@ def new_seal() -> bytes:
 
 
 def linked(seal: bytes, before: bytes, passages: Iterable[Sequence[object]]) -> bytes:
-    """The link of the last of some passages, each as (seq, page, start, stop, heading, text), behind ``before``."""
+    """The link of the last of some passages, each as (no, seq, page, start, stop, heading, text), behind ``before``."""
     for passage in passages:
         before = passage_link(before, passage, seal)
     return before

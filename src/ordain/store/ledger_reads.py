@@ -140,6 +140,19 @@ _COLUMNS: Sequence[tuple[str, str, str]] = (
         "number, which gives its place in the list",
         "SELECT id FROM grants WHERE no NOT BETWEEN 1 AND (SELECT count(*) FROM grants)",
     ),
+    (
+        "what is remembered in {0}",
+        "how many passages count",
+        (
+            "SELECT workspace FROM library l WHERE passages IS NOT"
+            " (SELECT coalesce(sum(i.passages), 0) FROM items i WHERE i.workspace = l.workspace AND i.state = 'kept')"
+        ),
+    ),
+    (
+        "passage {0}",
+        "nothing that it is of",
+        "SELECT no FROM passages WHERE item NOT IN (SELECT no FROM items WHERE state <> 'gone')",
+    ),
     ("mail {0}", "no run", "SELECT id FROM mailbox WHERE run NOT IN (SELECT no FROM runs)"),
     ("mail {0}", "kind", f"SELECT id FROM mailbox WHERE kind NOT IN ({', '.join(repr(str(kind)) for kind in MailKind)})"),
     (

@@ -41,7 +41,7 @@ _UNFINISHED = "FROM items WHERE (state = 'removed' OR state = 'staged') AND (sta
 """The first condition is the index's own."""
 _EMPTIED = (
     "UPDATE items SET state = 'removed', title = '', theme = '', mood = '', tags = '[]', author = '', source = '', session = '', digest = '',"
-    " seal = NULL, words = NULL, removed_at = ?, removed_by = ?"
+    " size = 0, pages = 0, passages = 0, seal = NULL, words = NULL, removed_at = ?, removed_by = ?"
 )
 _STILL_NAMED = "UPDATE items SET session = '' WHERE state = 'gone' AND session <> ''"
 """What is gone keeps no session's id; builds before left it."""
@@ -124,17 +124,18 @@ def fill(db: sqlite3.Connection, args: dict[str, Any], ledger: LedgerDraft) -> O
     there = _kept(db, workspace, digest, kind, source) if args["keep"] else None
     if there is not None:
         return Outcome(refused="same", item=there)
-    added = list[tuple[int, str, str]]()
+    added, laid = list[tuple[int, str, str]](), list[tuple[object, ...]]()
     for seq, page, start, stop, heading, text, vector in args["passages"]:
         cursor = db.execute(
             "INSERT INTO passages(item, seq, page, start, stop, heading, text) VALUES (?,?,?,?,?,?,?)",
             (no, seq, page, start, stop, heading, text),
         )
         added.append((cursor.lastrowid or 0, heading, text))
+        laid.append((cursor.lastrowid, seq, page, start, stop, heading, text))
         if vector is not None:
             _add_vector(db, workspace, args, cursor.lastrowid or 0, vector)
     add_words(db, workspace, added)
-    db.execute("UPDATE items SET words = ? WHERE no = ?", (linked(seal, words, (passage[:-1] for passage in args["passages"])), no))
+    db.execute("UPDATE items SET words = ? WHERE no = ?", (linked(seal, words, laid), no))
     replaced = 0
     if args["keep"]:
         (stored,) = db.execute("SELECT count(*) FROM passages WHERE item = ?", (no,)).fetchone()

@@ -25,7 +25,9 @@ from ordain.flows.turn.router import caps_told, router_prompt
 from ordain.journal.codec import decode
 from ordain.journal.partial_bodies import MODEL
 from ordain.journal.records import IntentBody, RecordKind, Started
+from ordain.models.chat_completions import read_completion
 from ordain.models.scripted import ScriptedModel, make_script
+from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.server import Face, build_app
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
 from ordain.settings import load_settings
@@ -54,13 +56,13 @@ def lose(text: str) -> dict[str, str]:
 async def house(home: Path, **script: Any) -> AsyncIterator[tuple[Ordain, httpx2.AsyncClient]]:
     """An Ordain with scripted proposals, or offline where there are none, and its HTTP face."""
     settings, extras = load_settings({}, home), Extras(verbs=(keep, lose))
-    ask = script.pop("ask", None)
+    ask, model = script.pop("ask", None), script.pop("model", None)
     if script:
         policy = settings.policy
         policy = policy.model_copy(update={"supervisor": policy.supervisor.model_copy(update={"ask": ask, "max_steps": 8})})
         profiles = {"default": ModelProfile(provider="scripted", model="scripted", script="in memory")}
         settings = settings.model_copy(update={"profiles": profiles, "policy": policy})
-        extras = Extras(verbs=(keep, lose), models={"default": ScriptedModel(make_script(**script))})
+        extras = Extras(verbs=(keep, lose), models={"default": model or ScriptedModel(make_script(**script))})
     async with Ordain(settings, extras=extras) as ordain:
         face = Face(runtime=ordain.runtime)
         transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
@@ -105,6 +107,30 @@ async def test_a_call_that_had_no_shape_was_proposed(tmp_path: Path, said: Any, 
             told = (await http.post("/api/chat", json=agent("add", "math.evaluate"))).json()["reply"]
         assert told["verdict"] == "no tool succeeded"
         assert told["header"].startswith("✗ no tool succeeded · ordain run")
+
+
+class Calling(ScriptedModel):
+    """Calls a tool of its own endpoint's at first, which is no answer, and then plays its script."""
+
+    called = False
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        """See ``ModelPort``."""
+        if not self.called and request.purpose == "planner":
+            self.called = True
+            function = {"name": "math.evaluate", "arguments": "{}"}
+            message = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function", "function": function}]}
+            return read_completion(json.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}]}).encode(), "m")
+        return await super().attempt(request, heard)
+
+
+async def test_a_call_that_was_no_answer_was_proposed(tmp_path: Path) -> None:
+    """RTE-12 “failures must not be summarised away”: an attempt that called a tool as its endpoint has them is tried again, and has proposed a call."""
+    model = Calling(make_script(planner=[finish("4"), finish("4")]))
+    async with house(tmp_path, planner=[], model=model) as (_, http):
+        told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
+        assert told["verdict"] == "no tool succeeded"
+        assert "a call of a tool that was not offered" in told["header"]
 
 
 async def test_prose_for_a_directive_proposed_nothing(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     ``apart``: it says nothing of the model, for it was held back here or no connection could be made, and nothing was sent, or (``live``) the provider
     named the delay after which it wants to be asked, or (code ``lost``) its outcome was lost with the process. Rule ``fallback`` counts it apart from attempts. ``unanswered``: it is apart, and the process that asked had
     no answer of this endpoint since it began. Observations of earlier builds say neither.
-    ``calls``: what was said and not taken was the call of a tool; observations of earlier builds do not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next lower way.
+    ``calls``: what was said and not taken was a call, and its prompt offers tools; observations of earlier builds do not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next lower way.
     """
 
     code: ModelErrorCode

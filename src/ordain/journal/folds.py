@@ -16,7 +16,6 @@ from ordain.journal.partial_bodies import (
     CHILDREN,
     LOST,
     MODEL,
-    PLANS,
     READ,
     RESOLVED,
     RUN_SEEN,
@@ -115,7 +114,6 @@ class Fold:
         self._told_nothing = False
         self._effects: dict[int, tuple[str, str]] = {}
         self._hedges: dict[int, str] = {}
-        self._planning: set[int] = set()
         self._children: dict[int, tuple[tuple[str, str, str], ...]] = {}  # verb, kind and permit of each
         self._narrating: set[tuple[int, int]] = set()
         for record in records:
@@ -202,8 +200,6 @@ class Fold:
         if name == "model_call":
             asked = MODEL.decode(body.effect)
             what, self._hedges[body.addr] = asked.profile, asked.hedge
-            if asked.purpose == PLANS:
-                self._planning.add(body.addr)
         elif name == "verb_call":
             authorized = VERB.decode(body.effect).authorized
             what = authorized.call.verb
@@ -251,7 +247,7 @@ class Fold:
                 self.acts.said(by_code=seen.by_code)
             if mark != "ok":
                 self._line("fail", f"model {what}", reason=seen.code or seen.result, excerpt=seen.message)
-                self.acts.proposed += seen.calls and body.addr in self._planning
+                self.acts.proposed += seen.calls
         elif name == "verb_call":
             if seen.result != "abandoned":
                 self._spend(Spend(verb_calls=1))

@@ -13,8 +13,6 @@ from ordain.effects.results import BY_CODE, Beside
 from ordain.rules.header import HeaderFacts
 from ordain.rules.spend import Spend
 
-PLANS = "planner"
-"""The purpose of a call whose model is offered tools."""
 LOST = "lost"
 """The code of an attempt of which the process that made it never told."""
 

@@ -84,12 +84,17 @@ class OutputTool(Struct, frozen=True):
         if not calls:
             return msgspec.structs.replace(malformed("the tool that holds the answer was not called"), ignored=True)
         if len(calls) > 1:
-            return msgspec.structs.replace(malformed(f"{len(calls)} tool calls where one was asked for"), calls=True)
+            return self._other(f"{len(calls)} tool calls where one was asked for", calls)
         name, given = calls[0]
         if name != self.name:
-            return msgspec.structs.replace(malformed("a call of a tool that was not offered"), calls=True)
+            return self._other("a call of a tool that was not offered", calls)
         text = self._taken(given) if isinstance(given, str) else None
         return malformed("the tool's input is not of its shape") if text is None else text
+
+    def _other(self, why: str, calls: Sequence[tuple[object, object]]) -> ModelError:
+        """What is no answer; of another tool is what does not have an answer for its input, by whatever name it was called."""
+        others = any(name != self.name and not (isinstance(given, str) and self._taken(given)) for name, given in calls)
+        return msgspec.structs.replace(malformed(why), calls=others)
 
     def _taken(self, given: str) -> str | None:
         try:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
-NAMES = ("tool_id", "tool", "tool_name", "name", "function", "recipient_name", "action", "verb")
+NAMES = ("tool_id", "tool", "tool_name", "name", "function", "recipient_name", "action")
 INPUTS = ("input", "arguments", "args", "parameters", "tool_input", "action_input", "kwargs")
 CALLS = ("tool_calls", "tool_call", "function_call", "function_calls", "calls")
 _DESCRIBES = frozenset({"description", "input_schema", "schema"})

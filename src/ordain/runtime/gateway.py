@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct, structs
 
@@ -129,7 +129,8 @@ class _ModelAttempt(Struct, frozen=True):
             raise
         now = _steady(services)
         breakers.heard_from(profile, reply)
-        reply, lower = services.ways.heard(name, profile, reply, services.clock.now())
+        offered = _offered(request)
+        reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), offered)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -141,7 +142,7 @@ class _ModelAttempt(Struct, frozen=True):
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
             return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
         failed = failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge, held=reply.held)
-        return structs.replace(failed, lower=lower, calls=reply.calls)
+        return structs.replace(failed, lower=lower, calls=reply.calls and bool(offered))
 
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.
@@ -216,6 +217,13 @@ def _steady(services: Services) -> int:
     """The clock of rests and circuits: that of the wall, which does not step back here, or a model would be left alone for as long as that was ahead."""
     services.lost.look()
     return services.clock.now() + services.lost.back_us
+
+
+def _offered(request: ModelRequest) -> Sequence[str]:
+    """The tools that the prompt offers, by id; a prompt that offers some names them so."""
+    tools = request.inputs.get("tools")
+    listed = cast("Sequence[Any]", tools) if isinstance(tools, list | tuple) else ()
+    return [str(cast("dict[str, Any]", tool)["tool_id"]) for tool in listed if isinstance(tool, dict) and "tool_id" in tool]
 
 
 def _given_up() -> bool:

@@ -8,7 +8,7 @@ was held, so no replay looks here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any
 
 from msgspec import structs
@@ -99,8 +99,10 @@ class Ways:
         """What the profile's endpoint is known not to do."""
         return learnt_of(profile, self._learnt.get(name))
 
-    def heard(self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int) -> tuple[ModelReply | ModelError, bool]:
-        """What an attempt counts as, and whether the next one asks for the answer in a lower way.
+    def heard(
+        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, offered: Collection[str] = ()
+    ) -> tuple[ModelReply | ModelError, bool]:
+        """What an attempt counts as, and whether the next one asks for the answer in a lower way. ``offered`` are the tools in its prompt.
 
         A refusal is one of the way only if a lower one is taken: until then it is suspected, and where even words alone are refused it was something
         else. What a refusal names is left out; where it names nothing, and no lower way is left, what may be meant, step by step.
@@ -116,7 +118,7 @@ class Ways:
             return said, False
         self._taken(name, profile, said, now)
         if isinstance(said, ModelReply) and held is Structured.NATIVE and _is_prose(said.text):
-            calls = means_call(None, said.text, ())
+            calls = means_call(None, said.text, offered)
             prose = ModelError(code=ModelErrorCode.MALFORMED, message=PROSE, held=held, ignored=True, calls=calls)
             said = prose if lower else said
         if isinstance(said, ModelError) and lower:

@@ -26,6 +26,7 @@ from ordain.journal.codec import decode
 from ordain.journal.partial_bodies import MODEL
 from ordain.journal.records import IntentBody, RecordKind, Started
 from ordain.models.chat_completions import read_completion
+from ordain.models.schemas import OutputTool
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.server import Face, build_app
@@ -118,10 +119,14 @@ class Calling(ScriptedModel):
         """See ``ModelPort``."""
         if not self.called and request.purpose == "planner":
             self.called = True
-            function = {"name": "math.evaluate", "arguments": "{}"}
-            message = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function", "function": function}]}
-            return read_completion(json.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}]}).encode(), "m")
+            return self.first()
         return await super().attempt(request, heard)
+
+    def first(self) -> ModelReply | ModelError:
+        """What the first call comes to."""
+        function = {"name": "math.evaluate", "arguments": "{}"}
+        message = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function", "function": function}]}
+        return read_completion(json.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}]}).encode(), "m")
 
 
 async def test_a_call_that_was_no_answer_was_proposed(tmp_path: Path) -> None:
@@ -131,6 +136,27 @@ async def test_a_call_that_was_no_answer_was_proposed(tmp_path: Path) -> None:
         told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
         assert told["verdict"] == "no tool succeeded"
         assert "a call of a tool that was not offered" in told["header"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "verdict"), [("math.evaluate", {"expression": "1"}, "no tool succeeded"), ("step", {"answer": finish("4")}, "ok")]
+)
+async def test_what_is_called_in_place_of_the_answers_tool(tmp_path: Path, name: str, given: dict[str, Any], verdict: str) -> None:
+    """Where the answer is held by a tool, another tool's call is a proposed call; the answer under another name is a broken answer and none."""
+    tool = OutputTool("planner_step", {"anyOf": [{"type": "object"}]})
+
+    class Naming(Calling):
+        """Calls by another name at first."""
+
+        def first(self) -> ModelReply | ModelError:
+            """See ``Calling``."""
+            said = tool.answer([(name, json.dumps(given))])
+            assert isinstance(said, ModelError)
+            return said
+
+    async with house(tmp_path, planner=[], model=Naming(make_script(planner=[finish("4"), finish("4")]))) as (_, http):
+        told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
+        assert told["verdict"] == verdict
 
 
 async def test_prose_for_a_directive_proposed_nothing(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ async def test_what_is_called_in_place_of_the_answers_tool(tmp_path: Path, name:
 
 
 async def test_prose_for_a_directive_proposed_nothing(tmp_path: Path) -> None:
-    """RTE-12: an answer that proposed no call is ``ok`` with the line that no tool was used, also where it came as prose at first."""
+    """An answer that proposed no call is ``ok`` with the line that no tool was used, also where it came as prose at first."""
     async with house(tmp_path, planner=["It is 4.", finish("4")]) as (_, http):
         told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
         assert told["verdict"] == "ok"

@@ -18,6 +18,14 @@ class Structured(StrEnum):
     TEXT = "text"
 
 
+_WAYS = {
+    (local, held): order[order.index(Structured.NATIVE if local and held is Structured.TOOL else held) :]
+    for local, order in ((True, (Structured.NATIVE, Structured.TEXT)), (False, tuple(Structured)))
+    for held in Structured
+}
+"""How answers can be held to their schema, by whether the model is one in a file, and as what its profile declares."""
+
+
 class PriceTier(Strict):
     """What a call costs whose prompt has more than ``above_tokens``: the whole call, in micro-dollars per 1,000 tokens."""
 
@@ -88,9 +96,7 @@ class ModelProfile(Strict):
 
         Of a model in a file no tool is enforced, which its grammar stands for.
         """
-        order = (Structured.NATIVE, Structured.TEXT) if self.provider == "local" else tuple(Structured)
-        held = Structured.NATIVE if self.held_by is Structured.TOOL and self.provider == "local" else self.held_by
-        return order[order.index(held) :]
+        return _WAYS[self.provider == "local", self.held_by]
 
     @property
     def held_by(self) -> Structured:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ordain.contracts.visible import ESCAPES, HIDDEN, besides_flags, drawn, picture
+from ordain.contracts.visible import ESCAPES, besides_flags, drawn, unhidden
 
 QUOTE = "> "
 """Begins every line of foreign text; in Markdown it makes a quotation, within which lists and code stay what they are."""
@@ -47,7 +47,7 @@ def _line(line: str) -> str:
 
 
 def _seen(line: str) -> str:
-    return HIDDEN.sub(picture, line if line.isprintable() else "".join(map(_shown, line)))
+    return unhidden(line if line.isprintable() else "".join(map(_shown, line)))
 
 
 def _shown(character: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Container, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import structs
@@ -27,7 +28,11 @@ PROSE = "words where an answer of its schema was asked for"
 
 def endpoint_digest(profile: ModelProfile) -> str:
     """What a profile says of whom it asks and how; another endpoint is learnt anew."""
-    said = (profile.provider, profile.model, profile.base_url or "", profile.api, profile.gguf or "", profile.held_by)
+    return _digest(profile.provider, profile.model, profile.base_url or "", profile.api, profile.gguf or "", profile.held_by)
+
+
+@lru_cache(1024)
+def _digest(*said: str) -> str:
     return content_digest("\n".join(said).encode())
 
 

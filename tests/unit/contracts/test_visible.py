@@ -167,3 +167,10 @@ def test_what_is_named_exact_stays() -> None:
     assert visible_value({"output": {"a": "\x00"}, "header": "\x00"}, frozenset({"output"})) == {"output": {"a": "\x00"}, "header": "␀"}
     assert visible_value((OptionView(key="A\x7f", label="\u202e"),)) == (OptionView(key="A␡", label="[U+202E]"),)
     assert visible_value({"output": "\x00", "more": {"output": "\x00"}}, frozenset({"output"}))["more"] == {"output": "␀"}
+
+
+def test_whatever_is_hidden_is_looked_for() -> None:
+    every = "".join(f"a{chr(number)}" for number in range(0x110000) if not 0xD800 <= number < 0xE000)
+    found = set("".join(HIDDEN.findall(every)))
+    assert len(found) > 4000
+    assert all(visible(f"a{one}") != f"a{one}" for one in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 from ordain import __version__
-from ordain.catalogs import DECLARED, build_catalog, build_verbs, own_verbs
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest
@@ -22,12 +21,13 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.results import PlanResult
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
-from ordain.errors import ConfigurationError, Conflict, OrdainError
+from ordain.errors import Conflict, OrdainError
 from ordain.flows.kind import Kind
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import embedder_of
 from ordain.models.ways_file import WaysFile
-from ordain.ports.catalog_source import Built, CatalogProblem, CatalogSource
+from ordain.one_loop import OneLoop
+from ordain.own_files import OwnFiles
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.runtime.background import keep_going
@@ -36,14 +36,14 @@ from ordain.runtime.embedded import Embedded
 from ordain.runtime.headers import Headers
 from ordain.runtime.library import Memory
 from ordain.runtime.readers import header_so_far, readers
-from ordain.runtime.reloader import Reloaded, Reloader, problem_of
+from ordain.runtime.reloader import Reloaded, Reloader
 from ordain.runtime.seal import Seal, SealedVerbs, sealed_models
 from ordain.runtime.services import Catalogs, Services
 from ordain.runtime.streams import Streams
 from ordain.runtime.upkeep import daily
 from ordain.runtime.ways import Ways
 from ordain.settings import Settings, load_settings
-from ordain.settings_change import SettingsChange, change_of, models_of, spent_after_s, stamps_of
+from ordain.settings_change import SettingsChange, change_of, models_of, spent_after_s
 from ordain.store.access import SqliteTokens
 from ordain.store.approvals import SqliteApprovals
 from ordain.store.configuration import SqliteConfiguration
@@ -55,15 +55,10 @@ from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
 from ordain.verbs.builtin.library_verbs import no_library
-from ordain.verbs.confirmed import FILE as CONFIRMED
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_addresses import OwnAddresses
-from ordain.verbs.own_verbs import files_of
 from ordain.verbs.registry import Registry
-from ordain.verbs.yaml_folder import SUFFIXES as YAML_SUFFIXES
-from ordain.wording.wording import wording_of
-from ordain.wording_files import SUFFIXES
 
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.app")
@@ -85,47 +80,6 @@ class Extras:
     embedder: Callable[[], Embedder | None] | None = None
     reread: Callable[[], Settings] | None = None
     seal: Seal | None = None
-
-
-class _OwnFiles(CatalogSource):
-    """The catalog of an ``Ordain``, made anew from its folders of verbs, wording, workflows, cards and seats."""
-
-    def __init__(self, ordain: Ordain, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
-        self._ordain, self._more, self._library = ordain, more, library
-        self._own = own_verbs(ordain.settings)
-        self.listening = self._own.http.own
-
-    def fingerprint(self) -> object:
-        """Of all these folders, and of what is confirmed."""
-        home = self._ordain.settings.home
-        declared = [files_of(home / name, YAML_SUFFIXES) for name in DECLARED]
-        settings = stamps_of(self._ordain.settings.files)
-        return self._own.fingerprint(), files_of(home / "wording", SUFFIXES), declared, files_of(home, (CONFIRMED,)), settings
-
-    def close(self) -> None:
-        """The modules of Python verbs go."""
-        self._own.files.forget_others([])
-
-    def build(self) -> Built:
-        """From the folders and the settings as they are now."""
-        change = self._ordain.read_anew()
-        models = self._ordain.models_for(change.settings)
-        registry, catalog, problems = self.read(change.settings, strict=True)
-        wording_of(catalog)  # compiled here, and not by the first message
-
-        def install() -> None:
-            self._ordain.use(registry, catalog)
-            self._ordain.use_settings(change.settings, models)
-
-        return Built(catalog=catalog, install=install, problems=(*problems, *change.problems))
-
-    def read(self, settings: Settings, *, strict: bool) -> tuple[Registry, Catalog, tuple[CatalogProblem, ...]]:
-        """As ``build``, not to be installed yet; unless ``strict``, without the cards and seats that cannot be used, which are told. The wording is compiled by who is talked to: nothing else reads it."""
-        ordain = self._ordain
-        registry, problems = build_verbs(settings, self._own, self._more, self._library, strict=strict)
-        left_out: list[ConfigurationError] | None = None if strict else []
-        catalog = build_catalog(settings, registry, ordain.kinds, ordain.agents, left_out)
-        return registry, catalog, (*problems, *map(problem_of, left_out or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +128,9 @@ class Ordain(Embedded):
         self.kinds = shipped_kinds(self._extras.kinds)
         self._opened: _Opened | None = None
         self._closing: AsyncExitStack | None = None
+        self._home, self._over = OneLoop(), False
         self._background: list[asyncio.Task[None]] = []
-        self._files = _OwnFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
+        self._files = OwnFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         seen = self._files.fingerprint()
         self.registry, self.catalog, problems = self._files.read(self.settings, strict=False)
         self._began = (seen, problems)
@@ -206,7 +161,22 @@ class Ordain(Embedded):
     def _started(self) -> _Opened:
         if self._opened is None:
             raise Conflict("this Ordain was not started: `async with Ordain() as ordain`, or await its start()", code="not_started")
+        if self._over:
+            raise Conflict("this Ordain was stopped: use it within `async with Ordain() as ordain`", code="not_started")
+        self._check_here()
         return self._opened
+
+    def _check_here(self) -> None:
+        """Only the loop that it was started in hears from it.
+
+        Raises:
+            Conflict: another loop runs here, or another process (``another_loop``).
+        """
+        if elsewhere := self._home.elsewhere():
+            way = (
+                "from another thread, `ordain.from_thread(ordain.plan(...))`; anywhere else, an Ordain of its own, over another data folder"
+            )
+            raise Conflict(f"{elsewhere}: {way}", code="another_loop")
 
     async def start(self) -> Self:
         """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed again, and may be started again.
@@ -217,6 +187,8 @@ class Ordain(Embedded):
         """
         if self._closing is not None:
             raise Conflict("this Ordain runs already: enter it once, and use it wherever it is wanted", code="not_alone")
+        self._home, self._over = OneLoop(), False
+        self._check_here()
         async with AsyncExitStack() as closing:
             self._opened = opened = self._open(closing)
             await self._begin(opened)
@@ -337,11 +309,17 @@ class Ordain(Embedded):
         await asyncio.sleep(0)  # whoever waits here looks once more, while there is a store to look at
 
     async def stop(self, grace_s: float = 10.0) -> None:
-        """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds. Where nothing is open, nothing happens."""
-        closing, self._closing = self._closing, None
-        if closing is None:
+        """Drain and close: model calls and waits are given up, running verbs get ``grace_s`` seconds. Where nothing is open, nothing happens.
+
+        Raises:
+            Conflict: it was started in another event loop, and goes on there (``another_loop``).
+        """
+        if self._closing is None:
             return
+        self._check_here()
+        closing, self._closing = self._closing, None
         async with closing:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
+            closing.callback(self._end)
             closing.callback(self._files.close)
             for model in self._spent.union(self.models.values()):
                 closing.push_async_callback(model.close)
@@ -352,6 +330,16 @@ class Ordain(Embedded):
             await self.engine.stop(grace_s)
             self.runtime.release()
             await self.runtime.access.flush()
+
+    def _end(self) -> None:
+        self._over = True
+
+    def from_thread(self, work: Coroutine[Any, Any, T]) -> T:
+        """What this Ordain is asked for, awaited from a thread that has no event loop: ``ordain.from_thread(ordain.plan(...))``.
+
+        Raises: as ``work``; Conflict: it is not running (``not_started``), or an event loop runs here, which would stand still (``another_loop``).
+        """
+        return self._home.awaited(work)
 
     async def __aenter__(self) -> Self:
         """Start."""

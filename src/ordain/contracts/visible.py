@@ -29,9 +29,7 @@ ESCAPES: Final = re.compile(
 )
 """Terminal sequences, whole or cut off."""
 _LAST_OF_PLANES: Final = "".join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
-_NOTHINGS: Final = (
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U00016fe4\U0001d159\U000e0000-\U000e0fff"
-)
+_NOTHINGS: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U00016fe4\U0001d159\U000e0000-\U000e0fff"
 HIDDEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U0001d159\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
     "|(?<![\u2800-\u28ff])\u2800+|\u2800+(?![\u2800-\u28ff])"

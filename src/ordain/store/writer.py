@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ordain.errors import EngineLost, OrdainError, RunLost, StorageUnavailable
+from ordain.one_loop import OneLoop
 from ordain.ports.store import Append, Change, Operation, Outcome, Unit
 from ordain.store.damage import failed, file_of
 from ordain.store.slices import SliceUnit
@@ -76,6 +77,7 @@ class Writer:
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
         self._closed = False
+        self._home = OneLoop()
         self._listeners: list[Callable[[Change], None]] = []
         self.commits = 0
         self.refusal: StorageUnavailable | None = None
@@ -97,8 +99,8 @@ class Writer:
         """Queue a unit for the next batch."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
-        if self._closed:
-            future.set_exception(StorageUnavailable("the store is closed"))
+        if why := "the store is closed" if self._closed else self._home.elsewhere():
+            future.set_exception(self._unwritten(why))
             future.exception()  # retrieved here: the caller may have gone
             return future
         self._queue.append(_Queued(unit, future))
@@ -106,6 +108,10 @@ class Writer:
             self._scheduled = True
             loop.call_soon(self._flush)
         return future
+
+    def _unwritten(self, why: str) -> OrdainError:
+        """A copy of this process holds no run; another loop of it may not end what the engine does in its own."""
+        return EngineLost(why) if self._home.copied else StorageUnavailable(why)
 
     def _flush(self) -> None:
         self._scheduled = False

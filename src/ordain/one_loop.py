@@ -1,0 +1,53 @@
+"""One event loop of one process: what belongs to it is not asked from another one, where callbacks would never come and two threads would write at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from ordain.errors import Conflict
+
+T = TypeVar("T")
+
+
+class OneLoop:
+    """The event loop and the process that something works in, found at its first use; the next one may have it once that loop is closed."""
+
+    def __init__(self) -> None:
+        """Nobody's yet."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._process = os.getpid()
+
+    @property
+    def copied(self) -> bool:
+        """Whether this process is a copy of the one that this belongs to."""
+        return os.getpid() != self._process
+
+    def elsewhere(self) -> str:
+        """Why whoever asks here is not where this belongs; "" where they are. Outside of any loop nothing can be awaited, so that is no elsewhere."""
+        if self.copied:
+            return "what is asked here works in another process, of which this one is a copy (fork)"
+        loop = asyncio._get_running_loop()  # noqa: SLF001 - asyncio's own way to ask without an exception
+        if loop is None or loop is self._loop:
+            return ""
+        if self._loop is None or self._loop.is_closed():
+            self._loop = loop
+            return ""
+        return "what is asked here works in another event loop"
+
+    def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the work comes to in this loop; called in a thread that has none.
+
+        Raises: as ``work``; Conflict: there is no loop to wait for (``not_started``), or one runs here, which would stand still (``another_loop``).
+        """
+        try:
+            if self._loop is None or not self._loop.is_running():
+                raise Conflict("nothing runs whose event loop could be waited for", code="not_started")
+            if asyncio._get_running_loop() is not None or self.elsewhere():  # noqa: SLF001 - see above
+                raise Conflict("this waits, and an event loop runs here: await it instead", code="another_loop")
+            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        except BaseException:
+            work.close()
+            raise

@@ -246,7 +246,7 @@ class Ordain(Embedded):
         works: dict[str, Callable[[], Awaitable[None]]] = {
             "looking for what other processes wrote": opened.store.poll,
             "sweeping what is old": partial(daily, engine.sweep),
-            "watching the lease": self._watch_lease,
+            "watching the lease": partial(self._watch_lease, opened),
             "writing the audit": runtime.access.keep_flushing,
             "giving vectors to what has none": library.keep_up,
         }
@@ -302,10 +302,11 @@ class Ordain(Embedded):
         assert self.runtime.reloader is not None
         return await self.runtime.reloader.reload()
 
-    async def _watch_lease(self) -> None:
-        """When another engine takes over, whoever waits here is told."""
-        await self.engine.lost.wait()
-        self.runtime.release()
+    @staticmethod
+    async def _watch_lease(opened: _Opened) -> None:
+        """When another engine takes over, or this process is a copy, whoever waits here is told."""
+        await opened.engine.lost.wait()
+        opened.runtime.release()
         await asyncio.sleep(0)  # whoever waits here looks once more, while there is a store to look at
 
     async def stop(self, grace_s: float = 10.0) -> None:

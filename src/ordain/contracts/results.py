@@ -153,8 +153,8 @@ def _inlined(part: Any, defined: Mapping[str, Any], within: tuple[str, ...]) -> 
     return {key: _inlined(value, defined, within) for key, value in members.items() if key not in NOT_SCHEMA}
 
 
-def read_as(output_type: type[T], value: object) -> T:
-    """The value as the type.
+def read_as(output_type: type[T], value: object, run: str) -> T:
+    """What a run came to as the type; ``run`` stands in the details of a refusal, whose result can be had there.
 
     Raises:
         CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own checks say more; ``output_type`` as above.
@@ -162,8 +162,11 @@ def read_as(output_type: type[T], value: object) -> T:
     try:
         return _adapter(output_type).validate_json(json.dumps(value))
     except ValidationError as error:
-        message = f"the output is no {_name(output_type)}: {error.error_count()} of its checks fail"
-        raise CallerError(message, code="output_mismatch") from error
+        found, cause = f"{error.error_count()} of its checks fail", error
+    except Exception as error:  # a type's own code may raise anything
+        found, cause = f"its own code raises {type(error).__name__}", error
+    message = f"the output of run {run} is no {_name(output_type)}: {found}"
+    raise CallerError(message, code="output_mismatch", details={"run": run}) from cause
 
 
 def _adapter(output_type: type[T]) -> TypeAdapter[T]:
@@ -172,6 +175,8 @@ def _adapter(output_type: type[T]) -> TypeAdapter[T]:
         adapter.json_schema()
     except PydanticUserError as error:
         raise CallerError(f"{_name(output_type)} has no JSON Schema: {error.message}", code="output_type") from error
+    except RecursionError as error:
+        raise CallerError(f"{_name(output_type)} nests too deep to be asked for", code="output_type") from error
     return adapter
 
 

@@ -128,21 +128,34 @@ def escaped_json(encoded: str) -> str:
 
 
 def visible_value(value: V, exact: Set[str] = frozenset()) -> V:
-    """A value, and all that is in it, whose texts and keys are visible, but for what stands under the names ``exact`` of a mapping or a struct."""
+    """A value, and all that is in it, whose texts and keys are visible, but for what stands at the places ``exact`` of a mapping or a struct, such as ``a.b``."""
     found: Any = value
     if isinstance(found, str):
         found = visible(found)
     elif isinstance(found, Mapping):
         items = cast("Mapping[Any, Any]", found).items()
-        found = {visible_name(key) if isinstance(key, str) else key: one if key in exact else visible_value(one) for key, one in items}
+        found = {
+            visible_name(key) if isinstance(key, str) else key: one if key in exact else visible_value(one, places_below(exact, key))
+            for key, one in items
+        }
     elif isinstance(found, list | tuple):
         seen = [visible_value(one) for one in cast("list[Any]", found)]
         found = tuple(seen) if isinstance(found, tuple) else seen
     elif isinstance(found, Struct):
         found = structs.replace(
-            found, **{name: visible_value(getattr(found, name)) for name in found.__struct_fields__ if name not in exact}
+            found,
+            **{
+                name: visible_value(getattr(found, name), places_below(exact, name))
+                for name in found.__struct_fields__
+                if name not in exact
+            },
         )
     return cast("V", found)
+
+
+def places_below(places: Set[str], name: str) -> Set[str]:
+    """The places that begin at a name, from there on."""
+    return {rest for head, _, rest in (place.partition(".") for place in places) if head == name and rest} if places else places
 
 
 def _visible_text(found: re.Match[str]) -> str:

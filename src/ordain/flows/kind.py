@@ -229,7 +229,7 @@ class Wire(Generic[W]):
 
     ``take`` gets the request, the catalog and the id that the run will have, and refuses what only the catalog can judge
     (``InvalidRequest``). ``other`` is the code with which a run of another kind is refused where this one's answer is asked for.
-    ``exact`` are the fields of the response that are given as they were recorded; of all others no text commands what shows it.
+    ``exact`` are the places of the response, such as ``a.b``, that are given as they were recorded; of all others no text commands what shows it.
     """
 
     contract: type[W]

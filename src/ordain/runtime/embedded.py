@@ -55,7 +55,8 @@ class Embedded(Protocol):
 
         Raises:
             ValidationError: the request is not of its contract's shape.
-            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer (``output_mismatch``).
+            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer (``output_mismatch``:
+                the details name the run, which holds it).
             Conflict: this Ordain was not started (``not_started``).
         """
         parsed = request if isinstance(request, PlannerRequest) else read_contract(PlannerRequest, request)
@@ -67,7 +68,7 @@ class Embedded(Protocol):
         if not failed.ok:
             return failed
         structured = wire["final_answer"]["structured"]
-        return PlanResult(wire, structured if output_type is None else read_as(output_type, structured))
+        return PlanResult(wire, structured if output_type is None else read_as(output_type, structured, failed.run_id))
 
     @overload
     async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> CallResult[dict[str, Any]]: ...
@@ -77,9 +78,13 @@ class Embedded(Protocol):
         """Run one verb. A verb that fails is a result with its error; ``output_type`` is what it returns.
 
         Raises:
-            CallerError: ``output_mismatch``: what it returned is not of that type.
+            ValidationError: the payload is no mapping of names to JSON values.
+            CallerError: ``output_mismatch``: what it returned is not of that type; the details name the run.
         """
-        accepted = await self.runtime.accept(VerbRequest(verb_id=verb_id, payload=dict(payload), caller="python"), EMBEDDER)
+        given: object = payload
+        given = dict(payload) if isinstance(given, Mapping) else given
+        request = read_contract(VerbRequest, {"verb_id": verb_id, "payload": given, "caller": "python"})
+        accepted = await self.runtime.accept(request, EMBEDDER)
         return _called(self.runtime.response(await self.runtime.wait(accepted.run)), output_type)
 
     async def delegate(
@@ -156,4 +161,6 @@ class Embedded(Protocol):
 
 def _called(wire: dict[str, Any], output_type: type[Any] | None) -> CallResult[Any]:
     output = wire["output"]
-    return CallResult(wire, output if output_type is None or not wire["ok"] else read_as(output_type, output))
+    return CallResult(
+        wire, output if output_type is None or not wire["ok"] else read_as(output_type, output, str(wire.get("run_id") or ""))
+    )

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ordain.contracts.access import TOKEN_PRINCIPAL, Principal, principal_of
 from ordain.contracts.approvals import MayAsk
-from ordain.errors import Conflict, InvalidRequest, Refused
+from ordain.errors import ConfigurationError, Conflict, InvalidRequest, Refused
 from ordain.flows.kind import Kind, Taken
 from ordain.ports.shared import Ruling, Shared
 from ordain.ports.store import Arrive, RequestKey
@@ -48,7 +48,14 @@ class Intake:
         kind = services.kinds.answering(type(request))
         assert kind.wire is not None
         run = services.clock.new_run_id()
-        taken = asked_of(kind, "wire.take", kind.wire.take, request, services.catalogs.current, run)
+        try:
+            taken = asked_of(kind, "wire.take", kind.wire.take, request, services.catalogs.current, run)
+        except ConfigurationError as error:
+            if isinstance(
+                error.__cause__, UnicodeEncodeError
+            ):  # what came over HTTP was looked through before; a caller in Python may send anything
+                raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
+            raise
         if not (
             taken.request_id or ""
         ).isprintable():  # it is echoed in headers, logs and lists; no contract says so, for older runs hold any

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.planner import PlannerRequest, PlannerResponse
+from ordain.runtime.run_view import RunView
 from ordain.server.bodies import read
 from ordain.server.documents import PLAN_ANSWER, PLAN_REQUEST, documented
 from ordain.server.face import Face, outcome, prefers_async
 from ordain.server.refusals import refusing
 from ordain.server.resource import Resource, resource
+from ordain.server.views import sent
 from ordain.server.workspaces import Workspace
 
 PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=PLAN_ANSWER, accepts=True)
@@ -22,6 +25,9 @@ PLAN = documented(PlannerRequest, PlannerResponse, example=PLAN_REQUEST, answer=
 def plan_router(face: Face) -> Resource:
     """The planner's route."""
     router = resource("plan")
+
+    def answered(view: RunView) -> Mapping[str, Any]:
+        return sent(face.runtime, view, face.runtime.response(view, PlannerRequest))
 
     @router.post(
         "/plan/react",
@@ -35,6 +41,6 @@ def plan_router(face: Face) -> Resource:
         """
         given = await read(request, PlannerRequest, face.body)
         accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace), waits=prefers_async(request))
-        return await outcome(face, request, accepted, partial(face.runtime.response, contract=PlannerRequest))
+        return await outcome(face, request, accepted, answered)
 
     return router

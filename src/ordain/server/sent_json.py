@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import Raw
 
-from ordain.contracts.visible import escaped_json, visible_json
+from ordain.contracts.visible import escaped_json, places_below, visible_json
 
 _PLACE = "\x00"
 """Where something exact goes; as itself it stands in no JSON."""
@@ -34,8 +34,15 @@ def as_recorded(value: V) -> V:
 
 
 def with_recorded(answer: Mapping[str, Any], fields: Set[str]) -> Mapping[str, Any]:
-    """An answer with some of its fields as they were recorded."""
-    return {field: as_recorded(value) if field in fields else value for field, value in answer.items()} if fields else answer
+    """An answer with some of its fields as they were recorded, such as ``output`` or ``final_answer.structured``."""
+    return {field: _recorded(field, value, fields) for field, value in answer.items()} if fields else answer
+
+
+def _recorded(field: str, value: object, fields: Set[str]) -> object:
+    if field in fields:
+        return as_recorded(value)
+    below = places_below(fields, field)
+    return with_recorded(cast("Mapping[str, Any]", value), below) if below and isinstance(value, Mapping) else value
 
 
 def spelled(content: object) -> bytes:

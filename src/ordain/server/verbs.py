@@ -22,14 +22,13 @@ from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
 from ordain.runtime.door import Runtime, RunView
 from ordain.runtime.reloader import CatalogProblem
-from ordain.runtime.run_view import exact_fields
 from ordain.server.bodies import read
 from ordain.server.documents import VERB_ANSWER, VERB_REQUEST, documented, shown
 from ordain.server.face import Face, Json, outcome, prefers_async
 from ordain.server.parameters import from_query
 from ordain.server.refusals import refusing
 from ordain.server.resource import Resource, resource
-from ordain.server.sent_json import with_recorded
+from ordain.server.views import sent
 from ordain.server.workspaces import Workspace
 
 
@@ -152,9 +151,8 @@ def problems_of(runtime: Runtime) -> Sequence[CatalogProblem]:
 
 def _replied(face: Face, view: RunView) -> Mapping[str, Any]:
     """A verb's reply, with the addresses in what it gave back."""
-    reply = face.runtime.response(view, contract=VerbRequest)
-    kept = exact_fields(face.runtime.services.kinds, view.stored)
-    return {**with_recorded(reply, kept), **as_field(texts_of(reply["output"]))}
+    reply = face.runtime.response(view, VerbRequest)
+    return {**sent(face.runtime, view, reply), **as_field(texts_of(reply["output"]))}
 
 
 def verbs_router(face: Face) -> Resource:

@@ -96,8 +96,12 @@ def tree_view(run: str, tree: RunTree) -> RunTreeView:
 def _response(runtime: Runtime, view: RunView, raw: Mapping[str, str] | None) -> Any:
     if not view.at_rest:
         return None
-    kept = exact_fields(runtime.services.kinds, view.stored)
-    return with_recorded(runtime.response(view, raw=raw), kept)
+    return sent(runtime, view, runtime.response(view, raw=raw))
+
+
+def sent(runtime: Runtime, view: RunView, response: Any) -> Any:
+    """What a run's caller is answered (``Runtime.response``), as a face sends it: what has to stay exact is as it was recorded."""
+    return with_recorded(response, exact_fields(runtime.services.kinds, view.stored))
 
 
 def journal_view(stored: StoredRun, raw: Mapping[str, str]) -> Journal:

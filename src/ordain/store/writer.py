@@ -200,6 +200,8 @@ class Writer:
         """
         if self.refusal is not None:
             return [self.refusal] * len(units)
+        if self._home.copied:  # what was queued when the process was copied is written by the one that it was copied from
+            return [EngineLost(self._home.elsewhere())] * len(units)
         try:
             results = self._in_one(units)
         except _Busy:
@@ -292,6 +294,8 @@ class Writer:
     def cease(self, refusal: StorageUnavailable) -> bool:
         """Refuse everything from now on; whether the log could be brought into the database before. What is being committed is ended."""
         self.refusal = refusal
+        if self._home.copied:
+            return False
         try:
             if self._thread is not None:
                 return self._thread.submit(self._empty_log).result()

@@ -38,12 +38,13 @@ from ordain.verbs.signatures import Signature, UnreadableSignature, read_signatu
 P = ParamSpec("P")
 R = TypeVar("R")
 E = TypeVar("E", bound=StrEnum)
+NO_EFFECT = f'it declares no effect: @verb(effect="read"), or another of {", ".join(VerbEffect)}'
 DELAY_MAX_S = 86_400
 """What a longer delay counts as that a failure names: nobody waits for it, and the failure stands."""
 
 
 class VerbContext(Struct, frozen=True, kw_only=True):
-    """What a function may know of its call, as parameter ``context: VerbContext``.
+    """What a function may know of its call, as parameter ``context: VerbContext``, which no argument can stand for.
 
     ``key`` is the idempotency key, the same in every attempt of one authorised call; ``attempt`` counts from 1; ``left_s`` is
     the time that was left when the attempt began, in seconds; ``at_us`` when that was, in microseconds since 1970 UTC (0: nobody said).
@@ -129,8 +130,8 @@ class FunctionVerb(Generic[P, R]):
 AnyFunctionVerb = FunctionVerb[..., Any]
 
 
-def verb(**options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionVerb[P, R]]:
-    """Make a verb of a plain or ``async`` function.
+def verb(bare: None = None, /, **options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionVerb[P, R]]:
+    """Make a verb of a plain or ``async`` function; ``bare`` is what ``@verb`` without its brackets is given, and is refused.
 
     Input schema from the parameters, closed; output schema from the result, wrapped as ``{"result": ...}`` where it is no
     object; description and the arguments' meanings from the docstring.
@@ -138,12 +139,18 @@ def verb(**options: Unpack[VerbOptions]) -> Callable[[Callable[P, R]], FunctionV
     Raises:
         ConfigurationError: the function cannot be a verb, or the declaration does not fit it; names function, file and line.
     """
+    if bare is not None:
+        raise _refused(_place(bare), NO_EFFECT)
 
     def decorate(function: Callable[P, R]) -> FunctionVerb[P, R]:
         place = _place(function)
+        if "effect" not in options:
+            raise _refused(place, NO_EFFECT)
         documented = read_docstring(function.__doc__)
         signature = _read(function, documented.arguments, place)
         fields: dict[str, Any] = {"name": function.__name__, "description": documented.description, **options}
+        if not fields["description"]:
+            raise _refused(place, "there is no description: it has neither a docstring nor the option description")
         fields |= _words(options, place)
         fields["input_schema"] = _listed(signature.input_schema, fields["arguments"])
         fields["output_schema"] = signature.output_schema
@@ -215,6 +222,8 @@ def _bound(spec: VerbSpec, function: Callable[P, R], signature: Signature) -> Fu
 def _read(function: Callable[..., Any], meanings: Mapping[str, str], place: str) -> Signature:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise _refused(place, "a generator is not a verb: return the whole result")
+    if inspect.iscoroutinefunction(inspect.unwrap(function)) and not inspect.iscoroutinefunction(function):
+        raise _refused(place, "a plain function around an `async` one is not a verb: it would return what nobody awaits")
     try:
         return read_signature(function, VerbContext, meanings)
     except UnreadableSignature as error:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import FunctionType
-from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+from types import FunctionType, UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
@@ -107,11 +107,13 @@ def _read_signature(function: Callable[..., Any], context_type: type, meanings: 
     context = False
     for name, parameter in inspect.signature(function).parameters.items():
         hint = _hint_of(parameter, hints)
-        if hint is context_type:
+        if _bare(hint) is context_type:
             if name != "context":
                 raise UnreadableSignature(f"the parameter of type {context_type.__name__} is named context")
             context = True
             continue
+        if _mentions(hint, context_type):  # what a model sends would be taken for what code knows of the call
+            raise UnreadableSignature(f"parameter {name}: {context_type.__name__} is the call's own and no part of an argument")
         schema, convert[name] = _read_hint(hint, name, definitions)
         if name in meanings:
             schema = {**schema, "description": meanings[name]}
@@ -187,7 +189,7 @@ def _read_hint(hint: Any, name: str, definitions: JsonFields, *, output: bool = 
     schema: JsonFields
     convert: Convert
     try:
-        if not _mentions_msgspec(hint, set()):
+        if not _mentions_msgspec(hint):
             adapter: TypeAdapter[Any] = TypeAdapter(hint)
             schema = adapter.json_schema(ref_template="#/$defs/{model}", mode="serialization" if output else "validation")
             convert = adapter.validate_python
@@ -230,15 +232,54 @@ def _close(part: Any) -> Any:
     return closed
 
 
-def _mentions_msgspec(hint: Any, seen: set[int]) -> bool:
+def _mentions_msgspec(hint: Any) -> bool:
     """Whether pydantic would overlook or refuse a part of the hint: a Struct, or a ``msgspec.Meta`` constraint."""
+    return any(
+        (isinstance(part, type) and issubclass(part, msgspec.Struct))
+        or (get_origin(part) is Annotated and any(isinstance(extra, msgspec.Meta) for extra in get_args(part)[1:]))
+        for part in _parts(hint, set())
+    )
+
+
+def _mentions(hint: Any, kind: type) -> bool:
+    return any(isinstance(part, type) and issubclass(part, kind) for part in _parts(hint, set()))
+
+
+def _parts(hint: Any, seen: set[int]) -> Iterator[Any]:
+    """The hint and all that it is made of, fields of its types among them."""
     if id(hint) in seen:
-        return False
+        return
     seen.add(id(hint))
-    if get_origin(hint) is Annotated and any(isinstance(extra, msgspec.Meta) for extra in hint.__metadata__):
-        return True
-    if dataclasses.is_dataclass(hint) or typing.is_typeddict(hint):
-        return any(_mentions_msgspec(part, seen) for part in get_type_hints(hint, include_extras=True).values())
-    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        return True
-    return any(_mentions_msgspec(part, seen) for part in get_args(hint))
+    yield hint
+    if (aliased := _aliased(hint)) is not None:
+        yield from _parts(aliased, seen)
+    has_fields = dataclasses.is_dataclass(hint) or typing.is_typeddict(hint)
+    if has_fields or (isinstance(hint, type) and issubclass(hint, msgspec.Struct | BaseModel)):
+        for part in _field_hints(hint):
+            yield from _parts(part, seen)
+    for part in get_args(hint):
+        yield from _parts(part, seen)
+
+
+def _aliased(hint: Any) -> Any:
+    """What a ``type`` alias stands for (``typing_extensions`` has its own before Python 3.12); None of anything else."""
+    return getattr(hint, "__value__", None) if type(hint).__name__ == "TypeAliasType" else None
+
+
+def _field_hints(kind: Any) -> Iterable[Any]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [field.annotation for field in kind.model_fields.values()]
+    try:
+        return get_type_hints(cast(Any, kind), include_extras=True).values()
+    except (NameError, TypeError):  # what its fields are nobody can say here, nor whoever makes a schema of it
+        return ()
+
+
+def _bare(hint: Any) -> Any:
+    """A hint without what is said beside it, and without that there may be none."""
+    if get_origin(hint) is Annotated:
+        return _bare(get_args(hint)[0])
+    if (aliased := _aliased(hint)) is not None:
+        return _bare(aliased)
+    others = [part for part in get_args(hint) if part is not type(None)] if get_origin(hint) in {Union, UnionType} else []
+    return _bare(others[0]) if len(others) == 1 else hint

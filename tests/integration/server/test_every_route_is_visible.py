@@ -34,7 +34,8 @@ PLACE = quote(POISON, safe="")
 EXACT: Mapping[str, tuple[str, ...]] = {
     "GET /runs/{run}/journal": ("records", "raw_cortex"),
     "GET /runs/{run}/events": ("body",),
-    "GET /runs/{run}": ("response.output",),
+    "GET /runs/{run}": ("response.output", "response.final_answer.structured"),
+    "POST /plan/react": ("final_answer.structured",),
     "POST /verbs/execute": ("output",),
     **dict.fromkeys(
         ("GET /approvals/{approval}", *(f"POST /approvals/{{approval}}/{word}" for word in ("approve", "deny", "resubmit"))),

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, ValidationError, field_validator
 from typing_extensions import TypedDict
 
 from ordain import Ordain
 from ordain.app import Extras
 from ordain.contracts.results import answer_schema
-from ordain.errors import CallerError, Conflict
+from ordain.errors import CallerError, Conflict, InvalidRequest
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
@@ -132,6 +132,53 @@ async def test_a_check_that_no_schema_can_say_is_the_callers(tmp_path: Path) -> 
         with pytest.raises(CallerError) as refused:
             await ordain.plan(REQUEST, output_type=Even)
         assert refused.value.code == "output_mismatch"
+
+
+class Brittle(BaseModel):
+    total: int
+
+    @field_validator("total")
+    @classmethod
+    def _breaks(cls, total: int) -> int:
+        raise RuntimeError(f"no {total}")
+
+
+async def test_what_is_refused_or_breaks_at_the_type_can_be_had_from_its_run(tmp_path: Path) -> None:
+    """A type whose own code raises anything is the caller's mistake, too; the refusal names the run, which holds the answer."""
+    async with house(tmp_path, finish("Three.", total=3), finish("Three.", total=3)) as ordain:
+        for kind in (Even, Brittle):
+            with pytest.raises(CallerError) as refused:
+                await ordain.plan(REQUEST, output_type=kind)
+            assert refused.value.code == "output_mismatch"
+            wire = ordain.runtime.response(await ordain.runtime.wait(str(refused.value.details["run"])))
+            assert wire["final_answer"]["structured"] == {"total": 3}
+
+
+async def test_an_answers_data_stays_what_was_held_to_the_schema(tmp_path: Path) -> None:
+    """Code points that faces show by their number stand in the structured part as the model wrote them; the words beside them are visible."""
+    exact = {"k\u202ey": ["a\u202eb", "\x1b[2J\u2028"], "total": 1}
+    async with house(tmp_path, finish("a\u202eb", **exact)) as ordain:
+        told = await ordain.plan(REQUEST)
+        assert told.output == exact
+        assert told.content == "a[U+202E]b"
+
+
+@pytest.mark.parametrize("payload", [None, "6 * 7", 1, [("expression", "1")], {1: 2}, {"expression": object()}])
+async def test_a_payload_that_is_none_is_the_callers_mistake(tmp_path: Path, payload: Any) -> None:
+    async with house(tmp_path) as ordain:
+        with pytest.raises(ValidationError):
+            await ordain.execute("math.evaluate", payload)
+
+
+async def test_half_a_surrogate_pair_is_the_callers_mistake(tmp_path: Path) -> None:
+    async with house(tmp_path) as ordain:
+        for ask in (
+            lambda: ordain.execute("math.evaluate", {"expression": "\ud800"}),
+            lambda: ordain.plan({**REQUEST, "answer_schema": {"type": "object", "description": "\ud800"}}),
+        ):
+            with pytest.raises(InvalidRequest) as refused:
+                await ask()
+            assert refused.value.code == "invalid_unicode"
 
 
 @pytest.mark.parametrize("wrong", [int, list[int], Tree])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import date
+from functools import wraps
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.schema import Schema
@@ -176,6 +177,34 @@ def test_a_result_that_refers_to_itself_keeps_its_definition() -> None:
     assert schema.accepts({"result": {"below": [{"below": []}]}} if made.signature.wraps else {"below": [{"below": []}]})
 
 
+def _wrapped() -> Any:
+    async def inner(value: int) -> int:
+        """Doc."""
+        return value
+
+    @wraps(inner)
+    def outer(value: int) -> Any:
+        return inner(value)
+
+    return outer
+
+
+def test_what_was_forgotten_at_a_declaration_is_said() -> None:
+    """A verb without an effect, without its brackets, without a description, and a plain wrapper of what has to be awaited."""
+    for forgotten in (lambda: verb(_returns_one), lambda: verb(name="x")(_returns_one)):  # type: ignore[arg-type, typeddict-item]
+        with pytest.raises(ConfigurationError, match="declares no effect: @verb"):
+            forgotten()
+    with pytest.raises(ConfigurationError, match="no description"):
+        verb(effect="read")(_undocumented)
+    with pytest.raises(ConfigurationError, match="nobody awaits"):
+        verb(effect="read")(_wrapped())
+
+
+def _returns_one(value: int) -> int:
+    """Doc."""
+    return value
+
+
 def test_the_context_is_no_argument() -> None:
     """A parameter `context: VerbContext` is given by the executor and is absent from the schema; another `context` is an argument."""
 
@@ -190,7 +219,21 @@ def test_the_context_is_no_argument() -> None:
         return ""
 
     assert set(properties(first)) == {"text"}
+
+    @verb(effect="read")
+    async def third(text: str, context: VerbContext | None = None) -> str:
+        """Say it."""
+        return text + ("" if context is None else context.key)
+
+    @verb(effect="read")
+    async def fourth(text: str, context: Annotated[VerbContext, "whose"]) -> str:
+        """Say it."""
+        return text + context.key
+
     assert first.signature.context
+    assert third.signature.context
+    assert fourth.signature.context
+    assert set(properties(third)) == set(properties(fourth)) == {"text"}
     assert first.asynchronous
     assert set(properties(second)) == {"context"}
     assert not second.signature.context
@@ -270,6 +313,48 @@ def _wrong_default(value: int = "x") -> int:  # type: ignore[assignment]
     return 0
 
 
+@dataclass
+class _Holding:
+    """A type with the call's context in it."""
+
+    given: VerbContext | None = None
+
+
+class _Kept(BaseModel):
+    """A model with one in a list."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    given: list[VerbContext]
+
+
+class _Own(VerbContext, frozen=True):
+    """A context of one's own."""
+
+
+def _context_in_a_list(context: list[VerbContext]) -> int:
+    return len(context)
+
+
+def _context_or_text(context: VerbContext | str) -> int:
+    return len(str(context))
+
+
+def _context_in_a_dataclass(call: _Holding) -> int:
+    return 1 if call.given else 0
+
+
+def _context_in_a_model(call: _Kept) -> int:
+    return len(call.given)
+
+
+def _own_context(context: _Own) -> int:
+    return context.attempt
+
+
+def _optional_by_another_name(call: VerbContext | None = None) -> int:
+    return 1 if call else 0
+
+
 def _context_by_another_name(call: VerbContext) -> int:
     """Doc."""
     return 0
@@ -292,6 +377,9 @@ def _undocumented(value: int) -> int:
         (_generator, "a generator is not a verb"),
         (_wrong_default, "the default does not fit"),
         (_context_by_another_name, "is named context"),
+        (_optional_by_another_name, "is named context"),
+        *((refused, "no part of an argument") for refused in (_context_in_a_list, _context_or_text, _own_context)),
+        *((refused, "no part of an argument") for refused in (_context_in_a_dataclass, _context_in_a_model)),
         (_undocumented, "description"),
     ],
 )

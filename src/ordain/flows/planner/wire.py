@@ -149,4 +149,6 @@ def _debugged(step: dict[str, Any], raw: Mapping[str, str]) -> dict[str, Any]:
     return step if observed is None or reply is None else {**step, "observation": {**observed, "raw_cortex": reply}}
 
 
-PLAN_WIRE: Wire[PlannerRequest] = Wire(contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan")
+EXACT = frozenset({"final_answer.structured"})
+"""Held to the schema that the request gave, so that it stays what was held to it."""
+PLAN_WIRE: Wire[PlannerRequest] = Wire(contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan", exact=EXACT)

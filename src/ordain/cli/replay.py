@@ -30,7 +30,7 @@ from ordain.runtime.transcript_replay import Retold
 from ordain.settings import read_policy
 
 ERASED = "erased"
-NOT_COVERED = ("tokens",)
+NOT_COVERED = ("tokens", "mail that its run has taken, whose journal holds it", "what engines note of their own work")
 """What a folder holds that is no record of what happened, and so under no chain."""
 _HEAD = re.compile(r"[1-9][0-9]{0,17}-[0-9a-f]{32}")
 
@@ -121,7 +121,7 @@ def _replay(home: Path, run: str | None, how: tuple[int, str], *, as_json: bool)
             verify = sum(told.verifies for told in retold)
             show(f"{verify} of {len(retold)} sessions verify, {sum(told.decisions for told in retold)} messages attached again")
         if run is None:
-            show(f"not covered: {', '.join(NOT_COVERED)}: who may come in now is no record of what happened")
+            show(f"not covered, since it is no record of what happened: {'; '.join(NOT_COVERED)}")
     passing = {"equal", ERASED} if run is None else {"equal"}
     holds = ledgered is None or ledgered.verdict == EQUAL
     return OK if holds and all(report.verdict in passing for report in reports) and all(told.verifies for told in retold) else FAILED

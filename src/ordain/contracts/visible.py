@@ -37,9 +37,10 @@ HIDDEN: Final = re.compile(
     "|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
     "|(?<![^\x00-\x7f\ufe00-\ufe0f\U000e0100-\U000e01ef])(?:[\ufe00-\ufe0d\U000e0100-\U000e01ef]|(?<![0-9#*])[\ufe0e\ufe0f])"
     f"|[{_LAST_OF_PLANES}]"
+    "|(?<![^\x00-\x7f])[\u200c\u200d]"
 )
 """Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once,
-and the blank of Braille between cells of it, as a blank is."""
+the blank of Braille between cells of it, as a blank is, and what joins by the sign that it stands behind, which is of no script that joins where it is ASCII."""
 _FLAGS: Final = re.compile(
     "(\U0001f3f4\U000e0067\U000e0062"
     "(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
@@ -49,14 +50,21 @@ _NO_INK: Final = re.compile(f"[{_NOTHINGS}]")
 """Letters, marks and signs of nothing, wherever they stand."""
 _MAY_HIDE: Final = frozenset(
     chr(number)
-    for first, last in re.findall(r"(.)(?:-(.))?", _NOTHINGS + _LAST_OF_PLANES, re.DOTALL)
+    for first, last in re.findall(r"(.)(?:-(.))?", f"{_NOTHINGS}{_LAST_OF_PLANES}\u200c\u200d", re.DOTALL)
     for number in range(ord(first), ord(last or first) + 1)
 )
 """Whatever ``HIDDEN`` finds is one of these: that a text has none is known in a tenth of the time."""
+MARKS: Final = 10
+"""More marks than that no script puts on one letter; what stands above is drawn over the lines around it."""
+_MAY_FLOOD: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")
+_MARK: Final = frozenset({"Mn", "Me"})
+_ANY: Final = re.compile(".", re.DOTALL)
+_LONE_RETURN: Final = re.compile("\r(?!\n)")
+"""Begins the line anew over what stands in it."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 """The texts of a JSON text, and whether each is a key."""
-_SPELLED: Final = ("\\u", "\\b", "\\f")
+_SPELLED: Final = ("\\u", "\\b", "\\f", "\\r")
 """How JSON spells what controls with signs that are seen: by number, or by a letter."""
 V = TypeVar("V")
 
@@ -71,9 +79,16 @@ def visible(text: str) -> str:
 
 def visible_piece(piece: str, before: str) -> str:
     """A piece of a text that comes in pieces, as ``visible`` has it behind the piece ``before``: a sign of how another one is drawn may come apart from that."""
-    behind = before[-1:] if before.isprintable() else ""
-    ahead = "\u28ff" if piece.endswith("\u2800") else ""
+    behind = (_marks_at_end(before) or before[-1:]) if before.isprintable() else ""
+    ahead = "\u28ff" if piece.endswith("\u2800") else "\n" if piece.endswith("\r") else ""
     return visible(f"{behind}{piece}{ahead}").removeprefix(visible(behind)).removesuffix(ahead)
+
+
+def _marks_at_end(text: str) -> str:
+    begin = len(text)
+    while begin and unicodedata.category(text[begin - 1]) in _MARK:
+        begin -= 1
+    return text[begin:]
 
 
 def picture(found: re.Match[str]) -> str:
@@ -88,6 +103,8 @@ def besides_flags(text: str, shown: Callable[[str], str]) -> str:
 
 
 def _visible(text: str) -> str:
+    if "\r" in text:
+        text = _LONE_RETURN.sub("␍", text)
     if text.isprintable() or text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
         return unhidden(text)
     kept = ESCAPES.sub("", text)
@@ -96,11 +113,24 @@ def _visible(text: str) -> str:
 
 def unhidden(text: str, shown: Callable[[re.Match[str]], str] = picture) -> str:
     """A text with what is not seen in it as ``shown`` has it."""
-    return text if _is_plain(text) else HIDDEN.sub(shown, text)
+    if text.isascii():
+        return text
+    text = text if _MAY_HIDE.isdisjoint(text) else HIDDEN.sub(shown, text)
+    return _MAY_FLOOD.sub(lambda run: _thinned(run[0], shown), text)
 
 
-def _is_plain(text: str) -> bool:
-    return text.isascii() or _MAY_HIDE.isdisjoint(text)
+def _thinned(run: str, shown: Callable[[re.Match[str]], str]) -> str:
+    """Signs without letters, of which no more than ``MARKS`` marks stand behind one another as they are."""
+    kept: list[str] = []
+    marks = 0
+    for sign in run:
+        marks = marks + 1 if unicodedata.category(sign) in _MARK or sign in JOINERS else 0
+        kept.append(sign if marks <= MARKS else _ANY.sub(shown, sign))
+    return "".join(kept)
+
+
+def _is_unhidden(text: str) -> bool:
+    return text.isascii() or unhidden(text) == text
 
 
 def shows_nothing(text: str) -> bool:
@@ -168,7 +198,7 @@ def _visible_text(found: re.Match[str]) -> str:
 
 
 def _is_seen(text: str) -> bool:
-    return text.isprintable() and (_is_plain(text) or HIDDEN.search(text) is None)
+    return text.isprintable() and _is_unhidden(text)
 
 
 @lru_cache(4096)

@@ -16,6 +16,7 @@ from ordain.contracts.events import OptionView
 from ordain.contracts.visible import (
     CONTROLS,
     HIDDEN,
+    MARKS,
     PREPENDED,
     escaped_json,
     visible,
@@ -110,12 +111,21 @@ def test_plain_text_hides_nothing(text: str) -> None:
     assert not hidden(cleaned(text))
 
 
-@pytest.mark.parametrize("text", ["\u2764\ufe0f 1\ufe0f\u20e3 \u845b\U000e0100", "\u2813\u2800\u2813", "\u0645\u06cc\u200c\u062e"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Z" + "\u0301" * 25 + "a\u0301",
+        "a\r\nb",
+        "\u2764\ufe0f 1\ufe0f\u20e3 \u845b\U000e0100",
+        "\u2813\u2800\u2813",
+        "\u0645\u06cc\u200c\u062e",
+    ],
+)
 def test_a_text_in_pieces_is_shown_as_the_whole(text: str) -> None:
     """A sign of how another one is drawn comes behind that, in whatever piece; what stands alone is shown by its number."""
     before, told = "", ""
     for piece in text:
-        told, before = told + visible_piece(piece, before), piece
+        told, before = told + visible_piece(piece, before), (before + piece)[-MARKS - 1 :]
     assert told == visible(text)
     assert [visible_piece("\ufe0f", one) for one in ("", "a", "\n", "\u202e")] == ["[U+FE0F]"] * 4
 
@@ -174,3 +184,34 @@ def test_whatever_is_hidden_is_looked_for() -> None:
     found = set("".join(HIDDEN.findall(every)))
     assert len(found) > 4000
     assert all(visible(f"a{one}") != f"a{one}" for one in found)
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u20dd", "\u0e49", "\u05b4", "\u0301\u200d"])
+def test_no_letter_carries_a_flood_of_marks(mark: str) -> None:
+    """Marks that would be drawn over the lines around them are shown by their number; what any script puts on a letter stands."""
+    flood = f"Z{mark * 40} end"
+    for shown in (visible(flood), cleaned(flood), json.loads(visible_json(json.dumps(flood, ensure_ascii=False)))):
+        assert shown.startswith("Z" + (mark * MARKS)[:MARKS])
+        assert shown.count(mark[0]) <= MARKS
+        assert f"[U+{ord(mark[0]):04X}]" in shown
+    assert json.loads(escaped_json(json.dumps(flood, ensure_ascii=False))) == flood
+    assert not [sign for sign in escaped_json(json.dumps(flood, ensure_ascii=False))[12:] if ord(sign) > 127]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0f67\u0f90\u0fb5\u0fa8\u0fb3\u0fba\u0fbc\u0fbb\u0f82",  # a Tibetan stack
+        "\u05d1\u05bc\u05b0\u05e8\u05b5\u05d0\u05e9\u05c1\u05b4\u0596\u05d9\u05ea",  # Hebrew with points and accents
+        "\u0915\u094d\u200d\u0937 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # joiners of Devanagari and Persian
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2713",
+    ],
+)
+def test_what_scripts_and_pictures_need_stands(text: str) -> None:
+    assert visible(text) == cleaned(text) == text
+
+
+def test_a_joiner_where_nothing_joins_and_a_lone_return_are_shown() -> None:
+    assert visible("v\u200dw \u200cx") == cleaned("v\u200dw \u200cx") == "v[U+200D]w [U+200C]x"
+    assert visible("\u2713 ok\r\nfine\rover") == "\u2713 ok\r\nfine␍over"
+    assert json.loads(visible_json(json.dumps({"a": "b\rc\r\n"}))) == {"a": "b␍c\r\n"}

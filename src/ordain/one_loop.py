@@ -13,10 +13,11 @@ T = TypeVar("T")
 
 
 class OneLoop:
-    """The event loop and the process that something works in, found at its first use; the next one may have it once that loop is closed."""
+    """The event loop and the process that something works in, found at its first use."""
 
-    def __init__(self) -> None:
-        """Nobody's yet."""
+    def __init__(self, *, moves: bool = False) -> None:
+        """Nobody's yet; ``moves``: once its loop is closed the next one may have it."""
+        self._moves = moves
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
 
@@ -32,9 +33,11 @@ class OneLoop:
         loop = asyncio._get_running_loop()  # noqa: SLF001 - asyncio's own way to ask without an exception
         if loop is None or loop is self._loop:
             return ""
-        if self._loop is None or self._loop.is_closed():
+        if self._loop is None or (self._moves and self._loop.is_closed()):
             self._loop = loop
             return ""
+        if self._loop.is_closed():
+            return "what is asked here worked in an event loop that is closed"
         return "what is asked here works in another event loop"
 
     def awaited(self, work: Coroutine[Any, Any, T]) -> T:
@@ -48,6 +51,6 @@ class OneLoop:
             if asyncio._get_running_loop() is not None or self.elsewhere():  # noqa: SLF001 - see above
                 raise Conflict("this waits, and an event loop runs here: await it instead", code="another_loop")
             return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-        except BaseException:
+        except BaseException:  # whatever it was: nobody else would await it
             work.close()
             raise

@@ -25,7 +25,7 @@ from ordain.wording.wording import wording_of
 from ordain.wording_files import SUFFIXES
 
 
-class Reading(Protocol):
+class TakesUp(Protocol):
     """Whoever has the settings, and takes up what was read."""
 
     settings: Settings
@@ -52,7 +52,7 @@ class Reading(Protocol):
 class OwnFiles(CatalogSource):
     """The catalog of an ``Ordain``, made anew from its folders of verbs, wording, workflows, cards and seats."""
 
-    def __init__(self, ordain: Reading, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
+    def __init__(self, ordain: TakesUp, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:
         """For this Ordain, with ``more`` verbs of an embedder's; ``library`` is what those of the library are for."""
         self._ordain, self._more, self._library = ordain, more, library
         self._own = own_verbs(ordain.settings)

@@ -77,7 +77,7 @@ class Writer:
         self._committing = False
         self._in_flight: tuple[list[_Queued], Future[list[Outcome | OrdainError]]] | None = None
         self._closed = False
-        self._home = OneLoop()
+        self._home = OneLoop(moves=True)  # a guest holds nothing of a loop between its writes
         self._listeners: list[Callable[[Change], None]] = []
         self.commits = 0
         self.refusal: StorageUnavailable | None = None

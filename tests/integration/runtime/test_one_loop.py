@@ -107,6 +107,19 @@ def test_it_is_not_stopped_from_another_loop_and_goes_on() -> None:
     again.close()
 
 
+def test_where_its_loop_was_closed_over_it_nothing_waits_for_ever() -> None:
+    """Whoever closed the loop before the Ordain is told, also at the end."""
+    ordain, loop = Ordain(extras=Extras(memory=True)), asyncio.new_event_loop()
+    loop.run_until_complete(ordain.start())
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    for ask in (lambda: ordain.execute("math.evaluate", PRODUCT), ordain.stop):
+        with pytest.raises(Conflict, match="closed"):
+            asyncio.run(ask())
+
+
 async def test_after_its_end_it_says_that_it_was_stopped() -> None:
     """Every call behind `async with` is `not_started`, a stream too: nothing that the same request could outwait."""
     async with Ordain(extras=Extras(memory=True)) as ordain:

@@ -180,6 +180,7 @@ def test_what_is_named_exact_stays() -> None:
 
 
 def test_whatever_is_hidden_is_looked_for() -> None:
+    """No code point that hides passes the quick look that most texts get."""
     every = "".join(f"a{chr(number)}" for number in range(0x110000) if not 0xD800 <= number < 0xE000)
     found = set("".join(HIDDEN.findall(every)))
     assert len(found) > 4000
@@ -208,10 +209,12 @@ def test_no_letter_carries_a_flood_of_marks(mark: str) -> None:
     ],
 )
 def test_what_scripts_and_pictures_need_stands(text: str) -> None:
+    """Stacks, points, joiners and rows of signs are as they were written."""
     assert visible(text) == cleaned(text) == text
 
 
 def test_a_joiner_where_nothing_joins_and_a_lone_return_are_shown() -> None:
+    """Both do something that nobody sees: the one hides between letters, the other writes over its line."""
     assert visible("v\u200dw \u200cx") == cleaned("v\u200dw \u200cx") == "v[U+200D]w [U+200C]x"
     assert visible("\u2713 ok\r\nfine\rover") == "\u2713 ok\r\nfine␍over"
     assert json.loads(visible_json(json.dumps({"a": "b\rc\r\n"}))) == {"a": "b␍c\r\n"}

@@ -165,12 +165,14 @@ async def test_an_answers_data_stays_what_was_held_to_the_schema(tmp_path: Path)
 
 @pytest.mark.parametrize("payload", [None, "6 * 7", 1, [("expression", "1")], {1: 2}, {"expression": object()}])
 async def test_a_payload_that_is_none_is_the_callers_mistake(tmp_path: Path, payload: Any) -> None:
+    """What is no mapping of names to JSON values is refused as what breaks its contract, whatever it is."""
     async with house(tmp_path) as ordain:
         with pytest.raises(ValidationError):
             await ordain.execute("math.evaluate", payload)
 
 
 async def test_half_a_surrogate_pair_is_the_callers_mistake(tmp_path: Path) -> None:
+    """A text that has no bytes is refused as one, wherever it stands in a request."""
     async with house(tmp_path) as ordain:
         for ask in (
             lambda: ordain.execute("math.evaluate", {"expression": "\ud800"}),

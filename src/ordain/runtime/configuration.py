@@ -240,8 +240,13 @@ def key_of(place: str, resource: str, name: str) -> ConfigKey:
 
 async def any_pin(records: Configuration, workspace: str, session: str = "") -> bool:
     """Whether a pin that stands concerns a session, or ("") what is outside of any."""
-    keys = [ConfigKey(place=place, resource=ResourceType.POLICY, id=pin) for place, pin in pins_of(workspace, session).values()]
-    return any(record.config is not None for record in await records.current(keys))
+    return any(record.config is not None for record in await records.current(tuple(_pin_keys(workspace, session).values())))
+
+
+def _pin_keys(workspace: str, session: str) -> Mapping[PinScope, ConfigKey]:
+    """Where the pins are that concern a session, the narrowest first."""
+    pins = pins_of(workspace, session).items()
+    return {scope: ConfigKey(place=place, resource=ResourceType.POLICY, id=pin) for scope, (place, pin) in pins}
 
 
 async def profile_now(records: Configuration, workspace: str, session: str, policy: Policy) -> HeldProfile | NoProfile | None:
@@ -254,9 +259,7 @@ async def profile_now(records: Configuration, workspace: str, session: str, poli
 
 async def pins_seen(records: Configuration, workspace: str, session: str) -> PinsSeen:
     """What is pinned for a session, and the profiles that the pins name: the workspace's own, else those that are everywhere."""
-    where = {
-        scope: ConfigKey(place=place, resource=ResourceType.POLICY, id=pin) for scope, (place, pin) in pins_of(workspace, session).items()
-    }
+    where = _pin_keys(workspace, session)
     found = {record.key: record for record in await records.current(tuple(where.values()))}
     pins: dict[str, str] = {}
     for scope, key in where.items():

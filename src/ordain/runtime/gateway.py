@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from typing import Any, cast
 
@@ -129,8 +130,7 @@ class _ModelAttempt(Struct, frozen=True):
             raise
         now = _steady(services)
         breakers.heard_from(profile, reply)
-        offered = _offered(request)
-        reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), offered)
+        reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), partial(_offered, request))
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -142,7 +142,7 @@ class _ModelAttempt(Struct, frozen=True):
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
             return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
         failed = failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge, held=reply.held)
-        return structs.replace(failed, lower=lower, calls=reply.calls and bool(offered))
+        return structs.replace(failed, lower=lower, calls=reply.calls and bool(_offered(request)))
 
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.

@@ -8,7 +8,7 @@ was held, so no replay looks here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -105,7 +105,7 @@ class Ways:
         return learnt_of(profile, self._learnt.get(name))
 
     def heard(
-        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, offered: Collection[str] = ()
+        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, offered: Callable[[], Collection[str]] = tuple
     ) -> tuple[ModelReply | ModelError, bool]:
         """What an attempt counts as, and whether the next one asks for the answer in a lower way. ``offered`` are the tools in its prompt.
 
@@ -123,7 +123,7 @@ class Ways:
             return said, False
         self._taken(name, profile, said, now)
         if isinstance(said, ModelReply) and held is Structured.NATIVE and _is_prose(said.text):
-            calls = means_call(None, said.text, offered)
+            calls = means_call(None, said.text, offered())
             prose = ModelError(code=ModelErrorCode.MALFORMED, message=PROSE, held=held, ignored=True, calls=calls)
             said = prose if lower else said
         if isinstance(said, ModelError) and lower:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, cast, overload
 
 from pydantic import BaseModel
 
@@ -81,8 +81,7 @@ class Embedded(Protocol):
             ValidationError: the payload is no mapping of names to JSON values.
             CallerError: ``output_mismatch``: what it returned is not of that type; the details name the run.
         """
-        given: object = payload
-        given = dict(payload) if isinstance(given, Mapping) else given
+        given = dict(payload) if isinstance(cast(object, payload), Mapping) else payload
         request = read_contract(VerbRequest, {"verb_id": verb_id, "payload": given, "caller": "python"})
         accepted = await self.runtime.accept(request, EMBEDDER)
         return _called(self.runtime.response(await self.runtime.wait(accepted.run)), output_type)

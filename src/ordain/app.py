@@ -19,6 +19,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.results import PlanResult
+from ordain.declared_files import DeclaredFiles
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
 from ordain.errors import Conflict, OrdainError
@@ -27,7 +28,6 @@ from ordain.flows.shipped import shipped_kinds
 from ordain.models.embedding import embedder_of
 from ordain.models.ways_file import WaysFile
 from ordain.one_loop import OneLoop
-from ordain.own_files import OwnFiles
 from ordain.ports.library import Embedder, Library
 from ordain.ports.model import ModelPort
 from ordain.runtime.background import keep_going
@@ -130,7 +130,7 @@ class Ordain(Embedded):
         self._closing: AsyncExitStack | None = None
         self._home, self._over = OneLoop(), False
         self._background: list[asyncio.Task[None]] = []
-        self._files = OwnFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
+        self._files = DeclaredFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         seen = self._files.fingerprint()
         self.registry, self.catalog, problems = self._files.read(self.settings, strict=False)
         self._began = (seen, problems)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct, structs
@@ -32,15 +34,14 @@ _LAST_OF_PLANES: Final = "".join(chr(plane * 0x10000 + last) for plane in range(
 _NOTHINGS: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U00016fe4\U0001d159\U000e0000-\U000e0fff"
 HIDDEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0\ufff0-\ufff8\ufdd0-\ufdef\U0001d159\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
-    "|(?<![\u2800-\u28ff])\u2800+|\u2800+(?![\u2800-\u28ff])"
+    "|(?<![\u2800-\u28ff])\u2800+|(?<=[\u2801-\u28ff])\u2800++(?![\u2801-\u28ff])"
     "|(?<![\U00016fe4\U00018b00-\U00018cff])\U00016fe4"
     "|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
     "|(?<![^\x00-\x7f\ufe00-\ufe0f\U000e0100-\U000e01ef])(?:[\ufe00-\ufe0d\U000e0100-\U000e01ef]|(?<![0-9#*])[\ufe0e\ufe0f])"
     f"|[{_LAST_OF_PLANES}]"
-    "|(?<![^\x00-\x7f])[\u200c\u200d]"
 )
 """Letters, marks and numbers of nothing that are not seen, whole texts of which could stand anywhere. What chooses how the sign before it is drawn is seen by that, once,
-the blank of Braille between cells of it, as a blank is, and what joins by the sign that it stands behind, which is of no script that joins where it is ASCII."""
+and the blank of Braille between cells of it, as a blank is."""
 _FLAGS: Final = re.compile(
     "(\U0001f3f4\U000e0067\U000e0062"
     "(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
@@ -50,17 +51,19 @@ _NO_INK: Final = re.compile(f"[{_NOTHINGS}]")
 """Letters, marks and signs of nothing, wherever they stand."""
 _MAY_HIDE: Final = frozenset(
     chr(number)
-    for first, last in re.findall(r"(.)(?:-(.))?", f"{_NOTHINGS}{_LAST_OF_PLANES}\u200c\u200d", re.DOTALL)
+    for first, last in re.findall(r"(.)(?:-(.))?", _NOTHINGS + _LAST_OF_PLANES, re.DOTALL)
     for number in range(ord(first), ord(last or first) + 1)
 )
 """Whatever ``HIDDEN`` finds is one of these: that a text has none is known in a tenth of the time."""
 MARKS: Final = 10
 """More marks than that no script puts on one letter; what stands above is drawn over the lines around it."""
+BEHIND: Final = 4 * MARKS
+"""So many signs of what came before a piece say how it is shown."""
 _MAY_FLOOD: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")
-_MARK: Final = frozenset({"Mn", "Me"})
-_ANY: Final = re.compile(".", re.DOTALL)
-_LONE_RETURN: Final = re.compile("\r(?!\n)")
-"""Begins the line anew over what stands in it."""
+"""Where a flood of marks may be: signs without letters."""
+_SIGN: Final = re.compile(".+", re.DOTALL)
+_LONE_RETURN: Final = re.compile("\r(?![\n\r]|$)")
+"""Begins the line anew, and what stands behind it is written over what stood in it."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 """The texts of a JSON text, and whether each is a key."""
@@ -78,17 +81,24 @@ def visible(text: str) -> str:
 
 
 def visible_piece(piece: str, before: str) -> str:
-    """A piece of a text that comes in pieces, as ``visible`` has it behind the piece ``before``: a sign of how another one is drawn may come apart from that."""
-    behind = (_marks_at_end(before) or before[-1:]) if before.isprintable() else ""
-    ahead = "\u28ff" if piece.endswith("\u2800") else "\n" if piece.endswith("\r") else ""
+    """A piece of a text that comes in pieces, as ``visible`` has it behind ``before``, which is the last ``BEHIND`` signs that came: a sign of how another one is drawn may come apart from that."""
+    behind = _last_letter(before)
+    ahead = "\u28ff" if piece.endswith("\u2800") else ""
     return visible(f"{behind}{piece}{ahead}").removeprefix(visible(behind)).removesuffix(ahead)
 
 
-def _marks_at_end(text: str) -> str:
+def _last_letter(text: str) -> str:
+    """The last sign of a text that is seen, with what stands on it."""
     begin = len(text)
-    while begin and unicodedata.category(text[begin - 1]) in _MARK:
+    while begin and (_is_mark(text[begin - 1]) or text[begin - 1] in JOINERS):
         begin -= 1
-    return text[begin:]
+    letter = text[max(begin - 1, 0) :]
+    return letter if letter[:1].isprintable() else letter[1:]
+
+
+@lru_cache(4096)
+def _is_mark(sign: str) -> bool:
+    return unicodedata.category(sign).startswith("M") or unicodedata.combining(sign) > 0
 
 
 def picture(found: re.Match[str]) -> str:
@@ -112,7 +122,7 @@ def _visible(text: str) -> str:
 
 
 def unhidden(text: str, shown: Callable[[re.Match[str]], str] = picture) -> str:
-    """A text with what is not seen in it as ``shown`` has it."""
+    """A text with what is not seen in it, and what floods it, as ``shown`` has it."""
     if text.isascii():
         return text
     text = text if _MAY_HIDE.isdisjoint(text) else HIDDEN.sub(shown, text)
@@ -120,17 +130,30 @@ def unhidden(text: str, shown: Callable[[re.Match[str]], str] = picture) -> str:
 
 
 def _thinned(run: str, shown: Callable[[re.Match[str]], str]) -> str:
-    """Signs without letters, of which no more than ``MARKS`` marks stand behind one another as they are."""
+    """Signs without letters, of which no more than ``MARKS`` marks stand behind one another as they are; a joiner between them is no end of that."""
     kept: list[str] = []
-    marks = 0
-    for sign in run:
-        marks = marks + 1 if unicodedata.category(sign) in _MARK or sign in JOINERS else 0
-        kept.append(sign if marks <= MARKS else _ANY.sub(shown, sign))
+    for flood, signs in groupby(_flooding(run), key=itemgetter(0)):
+        text = "".join(sign for _, sign in signs)
+        kept.append(_SIGN.sub(shown, text) if flood else text)
     return "".join(kept)
 
 
+def _flooding(run: str) -> Iterator[tuple[bool, str]]:
+    """Each sign, and whether it stands behind as many marks as there may be."""
+    marks = 0
+    for sign in run:
+        mark = _is_mark(sign)
+        marks = marks + mark if mark or sign in JOINERS else 0
+        yield mark and marks > MARKS, sign
+
+
 def _is_unhidden(text: str) -> bool:
-    return text.isascii() or unhidden(text) == text
+    """Whether ``unhidden`` has it as it is."""
+    if text.isascii():
+        return True
+    if not _MAY_HIDE.isdisjoint(text) and HIDDEN.search(text) is not None:
+        return False
+    return not any(flood for run in _MAY_FLOOD.finditer(text) for flood, _ in _flooding(run[0]))
 
 
 def shows_nothing(text: str) -> bool:
@@ -140,7 +163,7 @@ def shows_nothing(text: str) -> bool:
 
 def visible_name(name: str) -> str:
     """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one that code wrote."""
-    return name if _is_seen(name) else unhidden("".join(map(drawn, name)))
+    return name if _is_seen(name) else unhidden("".join(map(drawn, _LONE_RETURN.sub("␍", name))))
 
 
 def visible_json(encoded: str) -> str:
@@ -227,5 +250,6 @@ def _escaped(character: str) -> str:
     return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
 
 
+@lru_cache(4096)
 def _picture_of(character: str) -> str:
     return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if character < " " else f"[U+{ord(character):04X}]"

@@ -35,7 +35,7 @@ from ordain.contracts.events import (
     TextEvent,
 )
 from ordain.contracts.text_links import links_of
-from ordain.contracts.visible import MARKS, visible_piece, visible_value
+from ordain.contracts.visible import BEHIND, visible_piece, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
@@ -142,7 +142,7 @@ class Streams:
         def heard(piece: str) -> None:
             nonlocal before
             if live.attempt == mine and live.size < TEXT_CHARS_MAX:
-                shown, before = visible_piece(piece, before), (before + piece)[-MARKS - 1 :]
+                shown, before = visible_piece(piece, before), (before + piece)[-BEHIND:]
                 live.pieces.append(shown)
                 live.size += len(shown)
                 self._written(live.place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.events import OptionView
 from ordain.contracts.visible import (
+    BEHIND,
     CONTROLS,
     HIDDEN,
     MARKS,
@@ -29,6 +31,13 @@ from ordain.rules.plain_reply import cleaned
 from tests.unit.rules.test_header import HOSTILE
 from tests.unit.rules.test_plain_reply import LIES
 
+WRITTEN = [
+    "\u0f67\u0f90\u0fb5\u0fa8\u0fb3\u0fba\u0fbc\u0fbb\u0f82",  # a Tibetan stack
+    "\u05d1\u05bc\u05b0\u05e8\u05b5\u05d0\u05e9\u05c1\u05b4\u0596\u05d9\u05ea",  # Hebrew with points and accents
+    "\u0915\u094d\u200d\u0937 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # joiners of Devanagari and Persian
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2713",
+]
+"""What people write with marks, joiners and rows of signs."""
 parts = st.sampled_from([*LIES, *HOSTILE]) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 texts = st.lists(parts, max_size=4).map("\n".join)
 values = st.recursive(
@@ -125,7 +134,7 @@ def test_a_text_in_pieces_is_shown_as_the_whole(text: str) -> None:
     """A sign of how another one is drawn comes behind that, in whatever piece; what stands alone is shown by its number."""
     before, told = "", ""
     for piece in text:
-        told, before = told + visible_piece(piece, before), (before + piece)[-MARKS - 1 :]
+        told, before = told + visible_piece(piece, before), (before + piece)[-BEHIND:]
     assert told == visible(text)
     assert [visible_piece("\ufe0f", one) for one in ("", "a", "\n", "\u202e")] == ["[U+FE0F]"] * 4
 
@@ -192,29 +201,59 @@ def test_no_letter_carries_a_flood_of_marks(mark: str) -> None:
     """Marks that would be drawn over the lines around them are shown by their number; what any script puts on a letter stands."""
     flood = f"Z{mark * 40} end"
     for shown in (visible(flood), cleaned(flood), json.loads(visible_json(json.dumps(flood, ensure_ascii=False)))):
-        assert shown.startswith("Z" + (mark * MARKS)[:MARKS])
-        assert shown.count(mark[0]) <= MARKS
+        assert shown.startswith("Z" + mark * (MARKS - 1))
+        assert shown.count(mark[0]) == MARKS
         assert f"[U+{ord(mark[0]):04X}]" in shown
     assert json.loads(escaped_json(json.dumps(flood, ensure_ascii=False))) == flood
-    assert not [sign for sign in escaped_json(json.dumps(flood, ensure_ascii=False))[12:] if ord(sign) > 127]
+    assert escaped_json(json.dumps(flood, ensure_ascii=False)).count(mark[0]) == MARKS
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\u0f67\u0f90\u0fb5\u0fa8\u0fb3\u0fba\u0fbc\u0fbb\u0f82",  # a Tibetan stack
-        "\u05d1\u05bc\u05b0\u05e8\u05b5\u05d0\u05e9\u05c1\u05b4\u0596\u05d9\u05ea",  # Hebrew with points and accents
-        "\u0915\u094d\u200d\u0937 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # joiners of Devanagari and Persian
-        "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2713",
-    ],
-)
+@pytest.mark.parametrize("text", WRITTEN)
 def test_what_scripts_and_pictures_need_stands(text: str) -> None:
     """Stacks, points, joiners and rows of signs are as they were written."""
     assert visible(text) == cleaned(text) == text
 
 
-def test_a_joiner_where_nothing_joins_and_a_lone_return_are_shown() -> None:
-    """Both do something that nobody sees: the one hides between letters, the other writes over its line."""
-    assert visible("v\u200dw \u200cx") == cleaned("v\u200dw \u200cx") == "v[U+200D]w [U+200C]x"
-    assert visible("\u2713 ok\r\nfine\rover") == "\u2713 ok\r\nfine␍over"
-    assert json.loads(visible_json(json.dumps({"a": "b\rc\r\n"}))) == {"a": "b␍c\r\n"}
+def test_a_return_that_ends_no_line_is_shown() -> None:
+    """What stands behind it would be written over its line; at a text's end it writes over nothing."""
+    assert visible("\u2713 ok\r\nfine\rover\r") == "\u2713 ok\r\nfine␍over\r"
+    assert json.loads(visible_json(json.dumps({"a\rb": "b\rc\r\n"}))) == {"a␍b": "b␍c\r\n"}
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_what_scripts_need_stands_wherever_a_text_is_cut(text: str) -> None:
+    """Pieces of any size come to the whole, by themselves and as a face sends them between others."""
+    for size in (1, 2, 3, 5):
+        told, before = "", ""
+        for at in range(0, len(text), size):
+            piece = text[at : at + size]
+            told, before = told + visible_piece(piece, before), (before + piece)[-BEHIND:]
+        assert told == text
+
+
+@pytest.mark.parametrize("cut", [1, 2, 7])
+def test_a_flood_in_pieces_is_one(cut: int) -> None:
+    """A model that sends a mark or two at a time sends no more of them."""
+    flood = "Z" + "\u0301\u200d" * 40
+    told, before = "", ""
+    for at in range(0, len(flood), cut):
+        piece = flood[at : at + cut]
+        told, before = told + visible_piece(piece, before), (before + piece)[-BEHIND:]
+    assert told.count("\u0301") <= 2 * MARKS
+
+
+@pytest.mark.parametrize("sign", ["\u0301", "\u2800", "\u200d", "\U00016fe4", "\u202e", "\r", "\ufe0f"])
+def test_a_huge_text_takes_time_by_its_length(sign: str) -> None:
+    """Twice as much takes about twice as long, not four times."""
+
+    def seconds(size: int) -> float:
+        text = f"\u2801{sign * size}\u2801"
+        spelled = json.dumps(text, ensure_ascii=False)
+        best = float("inf")
+        for _ in range(3):
+            began = time.process_time()
+            visible(text), visible_json(spelled), escaped_json(spelled), cleaned(text)
+            best = min(best, time.process_time() - began)
+        return best
+
+    assert seconds(32_000) < 24 * max(seconds(4_000), 0.002)

@@ -49,7 +49,7 @@ class TakesUp(Protocol):
         ...
 
 
-class OwnFiles(CatalogSource):
+class DeclaredFiles(CatalogSource):
     """The catalog of an ``Ordain``, made anew from its folders of verbs, wording, workflows, cards and seats."""
 
     def __init__(self, ordain: TakesUp, more: Sequence[FunctionVerb[..., Any]], library: Callable[[], Library]) -> None:

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
@@ -62,6 +63,10 @@ from ordain.verbs.registry import Registry
 
 T = TypeVar("T")
 LOG = logging.getLogger("ordain.app")
+OTHERWISE = (
+    "a thread without a loop has `ordain.from_thread(ordain.plan(...))`, anything else an Ordain of its own, over another data folder"
+)
+"""What to do where an Ordain cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +133,7 @@ class Ordain(Embedded):
         self.kinds = shipped_kinds(self._extras.kinds)
         self._opened: _Opened | None = None
         self._closing: AsyncExitStack | None = None
-        self._home, self._over = OneLoop(), False
+        self._home, self._over, self._starting = OneLoop(), False, Lock()
         self._background: list[asyncio.Task[None]] = []
         self._files = DeclaredFiles(self, (*verbs, *(self._extras.verbs if extras else ())), self._open_library)
         seen = self._files.fingerprint()
@@ -162,7 +167,7 @@ class Ordain(Embedded):
         if self._opened is None:
             raise Conflict("this Ordain was not started: `async with Ordain() as ordain`, or await its start()", code="not_started")
         if self._over:
-            raise Conflict("this Ordain was stopped: use it within `async with Ordain() as ordain`", code="not_started")
+            raise Conflict("this Ordain runs no more: use it within `async with Ordain() as ordain`", code="not_started")
         self._check_here()
         return self._opened
 
@@ -173,10 +178,7 @@ class Ordain(Embedded):
             Conflict: another loop runs here, or another process (``another_loop``).
         """
         if elsewhere := self._home.elsewhere():
-            way = (
-                "from another thread, `ordain.from_thread(ordain.plan(...))`; anywhere else, an Ordain of its own, over another data folder"
-            )
-            raise Conflict(f"{elsewhere}: {way}", code="another_loop")
+            raise Conflict(f"{elsewhere}: {OTHERWISE}", code="another_loop")
 
     async def start(self) -> Self:
         """Open the store, take the lease, take up unfinished runs. Where that fails, all is closed again, and may be started again.
@@ -185,14 +187,19 @@ class Ordain(Embedded):
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
             Conflict: it runs (``not_alone``).
         """
-        if self._closing is not None:
+        if self._closing is not None or not self._starting.acquire(blocking=False):
+            self._check_here()
             raise Conflict("this Ordain runs already: enter it once, and use it wherever it is wanted", code="not_alone")
-        self._home, self._over = OneLoop(), False
-        self._check_here()
-        async with AsyncExitStack() as closing:
-            self._opened = opened = self._open(closing)
-            await self._begin(opened)
-            self._closing = closing.pop_all()
+        try:
+            self._home, self._over = OneLoop(), False
+            self._check_here()
+            async with AsyncExitStack() as closing:
+                self._opened = opened = self._open(closing)
+                closing.callback(self._end)
+                await self._begin(opened)
+                self._closing = closing.pop_all()
+        finally:
+            self._starting.release()
         return self
 
     def _open(self, closing: AsyncExitStack) -> _Opened:
@@ -320,7 +327,6 @@ class Ordain(Embedded):
         self._check_here()
         closing, self._closing = self._closing, None
         async with closing:  # whatever else fails, verbs, models, library and store are closed, and the data folder is let go of
-            closing.callback(self._end)
             closing.callback(self._files.close)
             for model in self._spent.union(self.models.values()):
                 closing.push_async_callback(model.close)

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from ordain.errors import Conflict
 
 T = TypeVar("T")
+LOOK_S = 1.0
+"""So often a thread that waits looks whether there is still a loop to wait for."""
 
 
 class OneLoop:
@@ -43,14 +45,29 @@ class OneLoop:
     def awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """What the work comes to in this loop; called in a thread that has none.
 
-        Raises: as ``work``; Conflict: there is no loop to wait for (``not_started``), or one runs here, which would stand still (``another_loop``).
+        Raises: as ``work``; TypeError: it is no coroutine; Conflict: there is no loop to wait for (``not_started``), or this is not where one may wait for it
+            (``another_loop``): another process, or an event loop's own thread, which would stand still.
         """
+        if not asyncio.iscoroutine(work):
+            raise TypeError(f"a coroutine is awaited, such as ordain.plan(...), and no {type(work).__name__}")
         try:
-            if self._loop is None or not self._loop.is_running():
-                raise Conflict("nothing runs whose event loop could be waited for", code="not_started")
-            if asyncio._get_running_loop() is not None or self.elsewhere():  # noqa: SLF001 - see above
-                raise Conflict("this waits, and an event loop runs here: await it instead", code="another_loop")
-            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+            handed = asyncio.run_coroutine_threadsafe(work, self._to_wait_for())
         except BaseException:  # whatever it was: nobody else would await it
             work.close()
             raise
+        while True:
+            try:
+                return handed.result(LOOK_S)
+            except TimeoutError:  # nobody ends what a loop still had when it was closed
+                if handed.done() or self._loop is None or self._loop.is_closed():
+                    raise
+            except BaseException:  # its own error, or this thread is to end: then so is the work, in its loop
+                handed.cancel()
+                raise
+
+    def _to_wait_for(self) -> asyncio.AbstractEventLoop:
+        if self.copied or asyncio._get_running_loop() is not None:  # noqa: SLF001 - see above
+            raise Conflict(self.elsewhere() or "an event loop runs here, which would stand still: await it", code="another_loop")
+        if self._loop is None or not self._loop.is_running():
+            raise Conflict("nothing runs whose event loop could be waited for", code="not_started")
+        return self._loop

@@ -159,8 +159,9 @@ def read_as(output_type: type[T], value: object, run: str) -> T:
     Raises:
         CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own checks say more; ``output_type`` as above.
     """
+    adapter = _adapter(output_type)
     try:
-        return _adapter(output_type).validate_json(json.dumps(value))
+        return adapter.validate_json(json.dumps(value))
     except ValidationError as error:
         found, cause = f"{error.error_count()} of its checks fail", error
     except Exception as error:  # a type's own code may raise anything

@@ -20,6 +20,9 @@ from ordain.runtime.foreign_code import asked_of
 from ordain.runtime.opening import Opening, root_run
 from ordain.runtime.services import Services
 
+HALF_A_PAIR = "surrogates not allowed"
+"""Why Python makes no bytes of a text."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
@@ -51,9 +54,8 @@ class Intake:
         try:
             taken = asked_of(kind, "wire.take", kind.wire.take, request, services.catalogs.current, run)
         except ConfigurationError as error:
-            if isinstance(
-                error.__cause__, UnicodeEncodeError
-            ):  # what came over HTTP was looked through before; a caller in Python may send anything
+            # What came over HTTP was looked through before; a caller in Python may send anything.
+            if isinstance(cause := error.__cause__, UnicodeEncodeError) and cause.reason == HALF_A_PAIR:
                 raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
             raise
         if not (

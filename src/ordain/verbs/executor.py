@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import math
 import re
@@ -171,6 +172,9 @@ async def _caught(verb: AnyFunctionVerb, spec: VerbSpec, arguments: dict[str, An
 def _returned(value: Any, verb: AnyFunctionVerb, spec: VerbSpec) -> AnyLeafResult:
     """The value as plain JSON. Encoding and decoding is the one way that leaves nothing else in it, and gives the size."""
     trust: dict[str, Trust] = {}
+    if inspect.iscoroutine(value):  # a plain function around an `async` one
+        value.close()
+        return _bad_output("bad_output", "the function returned what has to be awaited: make it `async`", spec)
     try:
         if isinstance(value, Marked):
             marked = cast(Marked[Any], value)

@@ -222,8 +222,6 @@ def _bound(spec: VerbSpec, function: Callable[P, R], signature: Signature) -> Fu
 def _read(function: Callable[..., Any], meanings: Mapping[str, str], place: str) -> Signature:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise _refused(place, "a generator is not a verb: return the whole result")
-    if inspect.iscoroutinefunction(inspect.unwrap(function)) and not inspect.iscoroutinefunction(function):
-        raise _refused(place, "a plain function around an `async` one is not a verb: it would return what nobody awaits")
     try:
         return read_signature(function, VerbContext, meanings)
     except UnreadableSignature as error:

@@ -6,13 +6,11 @@ A hint goes through pydantic, or through msgspec where it mentions msgspec types
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType, UnionType
-from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
@@ -233,53 +231,66 @@ def _close(part: Any) -> Any:
 
 
 def _mentions_msgspec(hint: Any) -> bool:
-    """Whether pydantic would overlook or refuse a part of the hint: a Struct, or a ``msgspec.Meta`` constraint."""
+    """Whether pydantic would overlook or refuse a part of the hint: a Struct, or a ``msgspec.Meta`` constraint. Within its own models it does not."""
     return any(
         (isinstance(part, type) and issubclass(part, msgspec.Struct))
         or (get_origin(part) is Annotated and any(isinstance(extra, msgspec.Meta) for extra in get_args(part)[1:]))
-        for part in _parts(hint, set())
+        for part in _parts(hint, {}, skipped=BaseModel)
     )
 
 
 def _mentions(hint: Any, kind: type) -> bool:
-    return any(isinstance(part, type) and issubclass(part, kind) for part in _parts(hint, set()))
+    """Whether a value of that kind can come in with the hint, in whatever of its parts; also where one of them cannot be looked into and is named so."""
+    return any(
+        (isinstance(part, type) and issubclass(part, kind)) or (isinstance(part, str) and kind.__name__ in part)
+        for part in _parts(hint, {})
+    )
 
 
-def _parts(hint: Any, seen: set[int]) -> Iterator[Any]:
-    """The hint and all that it is made of, fields of its types among them."""
+def _parts(hint: Any, seen: dict[int, Any], *, skipped: type | None = None) -> Iterator[Any]:
+    """The hint and all that it is made of, fields of its types among them, but for those of ``skipped``; a field whose hint cannot be resolved is its text.
+
+    ``seen`` holds what was met: some hints are made while they are asked for, and another would have the number of one that is gone.
+    """
     if id(hint) in seen:
         return
-    seen.add(id(hint))
+    seen[id(hint)] = hint
     yield hint
-    if (aliased := _aliased(hint)) is not None:
-        yield from _parts(aliased, seen)
-    has_fields = dataclasses.is_dataclass(hint) or typing.is_typeddict(hint)
-    if has_fields or (isinstance(hint, type) and issubclass(hint, msgspec.Struct | BaseModel)):
+    for part in (*get_args(hint), *_stands_for(hint)):
+        yield from _parts(part, seen, skipped=skipped)
+    if isinstance(hint, type) and not (skipped and issubclass(hint, skipped)):
         for part in _field_hints(hint):
-            yield from _parts(part, seen)
-    for part in get_args(hint):
-        yield from _parts(part, seen)
+            yield from _parts(part, seen, skipped=skipped)
 
 
-def _aliased(hint: Any) -> Any:
-    """What a ``type`` alias stands for (``typing_extensions`` has its own before Python 3.12); None of anything else."""
-    return getattr(hint, "__value__", None) if type(hint).__name__ == "TypeAliasType" else None
+def _stands_for(hint: Any) -> Iterator[Any]:
+    """What a generic type, an alias, a ``NewType`` or a type variable is made of."""
+    if isinstance(origin := get_origin(hint), type):
+        yield origin
+    yield from (part for name in ("__supertype__", "__bound__", "__value__") if (part := getattr(hint, name, None)) is not None)
+    if isinstance(hint, TypeVar):
+        yield from hint.__constraints__
 
 
-def _field_hints(kind: Any) -> Iterable[Any]:
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return [field.annotation for field in kind.model_fields.values()]
+def _field_hints(kind: type) -> Iterator[Any]:
+    """The hints of a type's own fields, whatever makes them fields."""
+    if issubclass(kind, BaseModel):
+        yield from (field.annotation for field in kind.model_fields.values())
+        return
+    if not any(vars(base).get("__annotations__") for base in kind.__mro__):
+        return
     try:
-        return get_type_hints(cast(Any, kind), include_extras=True).values()
-    except (NameError, TypeError):  # what its fields are nobody can say here, nor whoever makes a schema of it
-        return ()
+        yield from get_type_hints(cast(Any, kind), include_extras=True).values()
+    except (NameError, TypeError, AttributeError, SyntaxError):  # what was imported for checkers alone, or is no hint
+        for base in kind.__mro__:
+            yield from map(str, vars(base).get("__annotations__", {}).values())
 
 
 def _bare(hint: Any) -> Any:
     """A hint without what is said beside it, and without that there may be none."""
     if get_origin(hint) is Annotated:
         return _bare(get_args(hint)[0])
-    if (aliased := _aliased(hint)) is not None:
-        return _bare(aliased)
+    if not isinstance(hint, type) and (named := getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None)) is not None:
+        return _bare(named)
     others = [part for part in get_args(hint) if part is not type(None)] if get_origin(hint) in {Union, UnionType} else []
     return _bare(others[0]) if len(others) == 1 else hint

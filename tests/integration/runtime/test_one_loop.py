@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
+from threading import Thread, get_ident
 from typing import Any
 
 import pytest
@@ -105,6 +108,71 @@ def test_it_is_not_stopped_from_another_loop_and_goes_on() -> None:
     assert again.run_until_complete(ordain.execute("math.evaluate", PRODUCT)).ok
     again.run_until_complete(ordain.stop())
     again.close()
+
+
+async def test_who_starts_it_a_second_time_meanwhile_strands_nobody(tmp_path: Path) -> None:
+    """Eight threads that enter one Ordain at once: one has it, the others are told, and the one ends it."""
+    ordain = Ordain(home=tmp_path)
+
+    async def enter() -> str:
+        try:
+            await ordain.start()
+        except Conflict as error:
+            return error.code
+        done = await ordain.execute("math.evaluate", PRODUCT)
+        await asyncio.sleep(0.2)
+        await ordain.stop()
+        return "ok" if done.ok else "failed"
+
+    with ThreadPoolExecutor(8) as threads:
+        loop = asyncio.get_running_loop()
+        said = await asyncio.gather(*(loop.run_in_executor(threads, asyncio.run, enter()) for _ in range(8)))
+    assert "ok" in said
+    assert set(said) <= {"ok", "not_alone", "another_loop"}
+    async with ordain:
+        assert (await ordain.execute("math.evaluate", PRODUCT)).ok
+
+
+async def test_where_its_start_failed_it_was_not_started(tmp_path: Path) -> None:
+    """What is asked after a start that found the folder taken is told so, and no error of a closed database."""
+    late = Ordain(home=tmp_path)
+    async with Ordain(home=tmp_path):
+        with pytest.raises(StorageUnavailable):
+            await late.start()
+    with pytest.raises(Conflict) as refused:
+        await late.execute("math.evaluate", PRODUCT)
+    assert refused.value.code == "not_started"
+
+
+async def test_a_thread_that_gives_up_waiting_ends_the_work_where_it_runs() -> None:
+    """What is no coroutine is told; a wait that is broken off cancels the work in its own loop, whose `finally` runs there."""
+    ended = asyncio.Event()
+    place: list[int] = []
+
+    async def long() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            place.append(get_ident())
+            ended.set()
+
+    async with Ordain(extras=Extras(memory=True)) as ordain:
+        for wrong in (ordain.plan, ordain.stream("s"), 5):
+            with pytest.raises(TypeError, match="a coroutine is awaited"):
+                await asyncio.to_thread(ordain.from_thread, wrong)  # type: ignore[arg-type]
+
+        def wait() -> None:
+            with suppress(SystemExit):
+                ordain.from_thread(long())
+
+        waiting = Thread(target=wait, daemon=True)
+        waiting.start()
+        await asyncio.sleep(0.2)
+        assert waiting.ident is not None
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(waiting.ident), ctypes.py_object(SystemExit))
+        await asyncio.wait_for(ended.wait(), 30)
+        await asyncio.to_thread(waiting.join, 30)
+    assert place == [get_ident()]
 
 
 def test_where_its_loop_was_closed_over_it_nothing_waits_for_ever() -> None:

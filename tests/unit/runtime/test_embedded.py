@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -161,6 +162,14 @@ async def test_an_answers_data_stays_what_was_held_to_the_schema(tmp_path: Path)
         told = await ordain.plan(REQUEST)
         assert told.output == exact
         assert told.content == "a[U+202E]b"
+
+
+async def test_a_verbs_output_that_no_type_can_be_is_the_types_fault(tmp_path: Path) -> None:
+    """What has no JSON Schema is refused as such, and not as an output that does not fit."""
+    async with house(tmp_path) as ordain:
+        with pytest.raises(CallerError) as refused:
+            await ordain.execute("math.evaluate", {"expression": "6 * 7"}, output_type=Callable[[int], int])  # type: ignore[arg-type]
+        assert refused.value.code == "output_type"
 
 
 @pytest.mark.parametrize("payload", [None, "6 * 7", 1, [("expression", "1")], {1: 2}, {"expression": object()}])

@@ -89,6 +89,24 @@ async def test_a_result_that_is_no_json_is_a_bad_output(executor_of: Executors, 
     assert (result.code, result.retryable, result.happened) == ("bad_output", False, False)
 
 
+@verb(name="test.around", effect="read")
+def around() -> dict[str, int]:
+    """A plain function that returns what it should have awaited."""
+
+    async def inner() -> dict[str, int]:
+        return {"n": 1}
+
+    return inner()  # type: ignore[return-value]
+
+
+@pytest.mark.filterwarnings("error")
+async def test_what_a_plain_function_should_have_awaited_is_said(executor_of: Executors) -> None:
+    """The failure says what to do, and nothing is left behind unawaited."""
+    result = await executor_of(around).run(call(around))
+    assert isinstance(result, LeafFailed)
+    assert (result.code, result.message) == ("bad_output", "the function returned what has to be awaited: make it `async`")
+
+
 async def test_an_output_has_a_largest_size(executor_of: Executors) -> None:
     """More than a mebibyte of JSON is refused."""
     result = await executor_of(give).run(call(give, what="big"))

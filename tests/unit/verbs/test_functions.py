@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import date
-from functools import wraps
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypedDict, TypeVar
 
 import msgspec
 import pytest
@@ -177,27 +176,13 @@ def test_a_result_that_refers_to_itself_keeps_its_definition() -> None:
     assert schema.accepts({"result": {"below": [{"below": []}]}} if made.signature.wraps else {"below": [{"below": []}]})
 
 
-def _wrapped() -> Any:
-    async def inner(value: int) -> int:
-        """Doc."""
-        return value
-
-    @wraps(inner)
-    def outer(value: int) -> Any:
-        return inner(value)
-
-    return outer
-
-
 def test_what_was_forgotten_at_a_declaration_is_said() -> None:
-    """A verb without an effect, without its brackets, without a description, and a plain wrapper of what has to be awaited."""
+    """A verb without an effect, without its brackets, without a description."""
     for forgotten in (lambda: verb(_returns_one), lambda: verb(name="x")(_returns_one)):  # type: ignore[arg-type, typeddict-item]
         with pytest.raises(ConfigurationError, match="declares no effect: @verb"):
             forgotten()
     with pytest.raises(ConfigurationError, match="no description"):
         verb(effect="read")(_undocumented)
-    with pytest.raises(ConfigurationError, match="nobody awaits"):
-        verb(effect="read")(_wrapped())
 
 
 def _returns_one(value: int) -> int:
@@ -226,7 +211,7 @@ def test_the_context_is_no_argument() -> None:
         return text + ("" if context is None else context.key)
 
     @verb(effect="read")
-    async def fourth(text: str, context: Annotated[VerbContext, "whose"]) -> str:
+    async def fourth(text: str, context: Annotated[_Renamed, "whose"]) -> str:
         """Say it."""
         return text + context.key
 
@@ -331,6 +316,35 @@ class _Own(VerbContext, frozen=True):
     """A context of one's own."""
 
 
+class _Named(NamedTuple):
+    """One in a tuple with names."""
+
+    given: VerbContext
+
+
+N = TypeVar("N")
+B = TypeVar("B", bound=VerbContext)
+_Renamed = NewType("_Renamed", VerbContext)
+
+
+class _Box(msgspec.Struct, Generic[N]):
+    """A generic type with one beside what it is of."""
+
+    of: N
+    given: VerbContext
+
+
+class _Many(msgspec.Struct):
+    """Fields whose hints are made while they are asked for, with one among them."""
+
+    a: dict[str, int] | None = None
+    b: dict[int, int] | None = None
+    c: list[int] | None = None
+    d: list[str] | None = None
+    e: tuple[int, ...] | None = None
+    who: list[VerbContext] | None = None
+
+
 def _context_in_a_list(context: list[VerbContext]) -> int:
     return len(context)
 
@@ -345,6 +359,22 @@ def _context_in_a_dataclass(call: _Holding) -> int:
 
 def _context_in_a_model(call: _Kept) -> int:
     return len(call.given)
+
+
+def _context_in_a_named_tuple(context: _Named) -> int:
+    return context.given.attempt
+
+
+def _context_in_a_generic(context: _Box[int]) -> int:
+    return context.given.attempt
+
+
+def _context_by_bound(context: list[B]) -> int:
+    return len(context)
+
+
+def _context_among_many(context: _Many) -> int:
+    return len(context.who or ())
 
 
 def _own_context(context: _Own) -> int:
@@ -379,7 +409,8 @@ def _undocumented(value: int) -> int:
         (_context_by_another_name, "is named context"),
         (_optional_by_another_name, "is named context"),
         *((refused, "no part of an argument") for refused in (_context_in_a_list, _context_or_text, _own_context)),
-        *((refused, "no part of an argument") for refused in (_context_in_a_dataclass, _context_in_a_model)),
+        *((refused, "no part of an argument") for refused in (_context_in_a_dataclass, _context_in_a_model, _context_among_many)),
+        *((refused, "no part of an argument") for refused in (_context_in_a_named_tuple, _context_in_a_generic, _context_by_bound)),
         (_undocumented, "description"),
     ],
 )

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISVTX, S_IWGRP, S_IWOTH
 
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError
 
 LINKS_MAX = 40
@@ -82,4 +83,4 @@ def _fault(place: Path, found: os.stat_result) -> str:
     if S_ISLNK(found.st_mode) or not found.st_mode & (S_IWGRP | S_IWOTH):  # a link has no mode of its own
         return ""
     sticky = S_ISDIR(found.st_mode) and found.st_mode & S_ISVTX
-    return "" if sticky else f"{place} can be written by others (chmod go-w {place})"
+    return "" if sticky else f"{place} can be written by others (chmod go-w {shell_word(place)})"

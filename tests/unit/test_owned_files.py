@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,18 @@ def test_what_others_can_write_is_not_read(home: Path, name: str) -> None:
     read.chmod(read.stat().st_mode | 0o020)
     with pytest.raises(ConfigurationError, match=rf"not read: {read} can be written by others \(chmod go-w {read}\)"):
         read_all(home)
+
+
+def test_what_to_do_means_the_folder_alone(tmp_path: Path) -> None:
+    """Whatever a folder is called, the command that is told runs nothing of its name, and closes that folder."""
+    folder = tmp_path / "x;touch PWNED"
+    folder.mkdir()
+    folder.chmod(0o777)
+    fault = not_owned(folder / "ordain.toml")
+    remedy = fault[fault.index("(chmod") + 1 : -1]
+    subprocess.run(["sh", "-c", remedy], cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == [folder]
+    assert not_owned(folder / "ordain.toml") == ""
 
 
 @needs_root

@@ -19,6 +19,7 @@ from ordain.cli.output import json_text, print_json, show, show_foreign, show_he
 from ordain.cli.places import home_of
 from ordain.cli.runs import address
 from ordain.contracts.path_parts import path_part
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import Refused
 
 WAIT_S = 1
@@ -105,4 +106,4 @@ def _print(came: CameTo, reply: dict[str, Any] | None, asked: AskedCall) -> None
     for approval in came.approvals:
         show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace))))
     if came.approvals:
-        show(in_folder(f"\nwhat came of it then: ordain runs show {came.run['run_id']}"))
+        show(f"\n{in_folder('what came of it then: ordain runs show')} {shell_word(came.run['run_id'])}")

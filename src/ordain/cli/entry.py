@@ -67,12 +67,11 @@ def _tell(code: str, message: str, *, as_json: bool) -> None:
     """What went wrong, on stderr: one line, or one JSON value where JSON is asked for."""
     said = json.dumps({"error": {"code": code, "message": message}})
     try:
-        from ordain.contracts.visible import escaped_json, visible  # lazy: an error needs them, the version does not
-        from ordain.rules.header import plain  # lazy: see above
+        from ordain.contracts.visible import escaped_json, visible_line  # lazy: an error needs them, the version does not
     except (ImportError, OSError, MemoryError):  # what is to be told may be that no file can be opened any more
         told = said if as_json else f"ordain: {ascii(message)[1:-1]} [{code}]"
     else:
-        told = escaped_json(said) if as_json else f"ordain: {visible(plain(message, MESSAGE))} [{plain(code, MESSAGE)}]"
+        told = escaped_json(said) if as_json else f"ordain: {visible_line(message, MESSAGE)} [{visible_line(code, MESSAGE)}]"
     print(told, file=sys.stderr)
 
 

@@ -113,6 +113,12 @@ def visible_name(name: str) -> str:
     return name if _is_seen(name) else unhidden("".join(map(drawn, name)))
 
 
+def visible_line(text: str, bound: int) -> str:
+    """Foreign text on one line of ``bound`` characters at most: ends of lines and runs of blanks are one blank, nothing else is left out."""
+    line = " ".join(visible_name(text[: bound * 4]).split())
+    return line if len(line) <= bound else line[: bound - 1] + "…"
+
+
 def visible_json(encoded: str) -> str:
     """JSON text whose texts and keys are visible; all else stands as it stood."""
     if not any(one in encoded for one in _SPELLED) and _is_seen(encoded):

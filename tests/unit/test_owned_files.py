@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,26 @@ def test_a_link_of_another_user_is_not_followed(home: Path) -> None:
     (home / "linked.toml").symlink_to(home / "ordain.toml")
     os.chown(home / "linked.toml", ANOTHER, -1, follow_symlinks=False)
     assert "linked.toml belongs to another user" in not_owned(home / "linked.toml")
+
+
+@pytest.mark.parametrize("name", ["ordain.toml", "policy.toml", "strict.toml", "key", "crm", "wording/de.toml"])
+@pytest.mark.parametrize(("make", "said"), [(os.mkfifo, "it is no regular file"), (os.mkdir, "Is a directory")])
+def test_what_is_no_regular_file_is_refused(home: Path, name: str, make: Callable[[Path], None], said: str) -> None:
+    """By name; nobody waits for somebody to write into a pipe. A policy that is none is not passed over for the shipped one."""
+    (home / name).unlink(missing_ok=True)
+    if name == "policy.toml":
+        (home / "ordain.toml").unlink()
+    make(home / name)
+    with pytest.raises(ConfigurationError, match=f"{name}.*{said}"):
+        read_all(home)
+
+
+@pytest.mark.parametrize("variable", ["LLM_PROFILES_CONFIG_PATH", "OPENAI_API_KEY_FILE", "ORDAIN_SCRIPT"])
+def test_what_the_environment_names_is_a_regular_file(tmp_path: Path, variable: str) -> None:
+    """The same of files elsewhere."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="pipe: it is no regular file"):
+        Ordain(load_settings({variable: str(tmp_path / "pipe")}, tmp_path / "home"))
 
 
 def test_links_in_a_circle_end(tmp_path: Path) -> None:

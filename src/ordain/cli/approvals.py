@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.cli.approval_lines import INDENT, approval_lines
-from ordain.cli.connection import Connection, connect, connect_current
+from ordain.cli.connection import Connection, connect, connect_current, in_workspace
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import moment, print_json, print_table, show
@@ -63,13 +63,13 @@ class Desk:
 
     async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """One request; raises as ``Connection.ask``."""
-        headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
+        headers = {**in_workspace(self.workspace), **self.connection.as_user}
         content = None if body is None else json.dumps(body).encode()
         return await self.connection.ask(method, path, content=content, headers=headers, **options)
 
     async def whole_id(self, kind: IdKind, given: str) -> str:
         """The id that was meant; raises as ``Connection.whole_id``."""
-        headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
+        headers = {**in_workspace(self.workspace), **self.connection.as_user}
         return await self.connection.whole_id(kind, given, headers)
 
     async def approval(self, approval: str) -> dict[str, Any]:

@@ -53,6 +53,11 @@ def _carried_out(given: list[str], *, as_json: bool) -> int:
         if isinstance(left.__context__, BrokenPipeError):  # what writes the help ends so
             return _read_no_further()
         raise
+    except UnicodeEncodeError:
+        if (odd := next((one for one in given if not _is_text(one)), None)) is None:
+            raise
+        _tell("usage", f"{ascii(odd)[1:-1]} holds bytes that are no text (UTF-8)", as_json=as_json)
+        return USAGE
     except RecursionError:
         _tell("too_deep", "an argument nests too deep", as_json=as_json)
         return USAGE
@@ -61,6 +66,15 @@ def _carried_out(given: list[str], *, as_json: bool) -> int:
         _tell("io", f"{ascii(where)[1:-1]}{error.strerror or error}", as_json=as_json)
         return UNAVAILABLE
     return code if isinstance(code, int) else OK
+
+
+def _is_text(argument: str) -> bool:
+    """A path may be any bytes; what is sent may not."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _tell(code: str, message: str, *, as_json: bool) -> None:

@@ -229,7 +229,10 @@ def check_private(file: Path) -> None:
 
 
 def _is_openai(base_url: str | None) -> bool:
-    return base_url is None or urlsplit(base_url).hostname == OPENAI_HOST
+    try:
+        return base_url is None or urlsplit(base_url).hostname == OPENAI_HOST
+    except ValueError:  # it is no address, which the profile's own check says
+        return False
 
 
 def _lanes(given: tuple[str, ...]) -> list[Lane]:

@@ -78,7 +78,7 @@ def visible_piece(piece: str, before: str) -> str:
 
 def picture(found: re.Match[str]) -> str:
     """What is found, each character as it is shown."""
-    return "".join(map(_picture_of, found[0]))
+    return "".join(map(picture_of, found[0]))
 
 
 def besides_flags(text: str, shown: Callable[[str], str]) -> str:
@@ -173,14 +173,14 @@ def _shows(character: str) -> bool:
 def drawn(character: str) -> str:
     """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
     if CONTROLS.match(character):
-        return _picture_of(character)
+        return picture_of(character)
     if (
         (unicodedata.category(character) not in ("Cf", "Zl", "Zp") and character != NEXT_LINE)
         or character in JOINERS
         or character in PREPENDED
     ):
         return character
-    return _picture_of(character)
+    return picture_of(character)
 
 
 @lru_cache(4096)
@@ -190,5 +190,6 @@ def _escaped(character: str) -> str:
     return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
 
 
-def _picture_of(character: str) -> str:
+def picture_of(character: str) -> str:
+    """A sign for a control of ASCII, else the number."""
     return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if character < " " else f"[U+{ord(character):04X}]"

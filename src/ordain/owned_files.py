@@ -8,10 +8,12 @@ stands in it is then replaced by its owner alone.
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
-from stat import S_ISDIR, S_ISLNK, S_ISVTX, S_IWGRP, S_IWOTH
+from stat import S_ISDIR, S_ISLNK, S_ISREG, S_ISVTX, S_IWGRP, S_IWOTH
 
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError
 
 LINKS_MAX = 40
@@ -33,7 +35,7 @@ def not_owned(file: Path) -> str:
         try:
             found = os.lstat(here)
             target = str(here.readlink()) if S_ISLNK(found.st_mode) else None
-        except OSError:
+        except (OSError, ValueError):  # a ValueError: no file can have this name
             return ""
         fault = _fault(here, found)
         if target is None:
@@ -65,10 +67,28 @@ def read_owned(file: Path) -> str:
     """
     check_owned(file)
     try:
-        return file.read_text(encoding="utf-8")
+        return regular_bytes(file).decode()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ConfigurationError(f"cannot read {file}: {why}") from error
+
+
+def regular_bytes(file: Path, most: int = -1) -> bytes:
+    """The bytes of a regular file, at most so many. Nothing is waited for: a pipe that nobody writes into would keep whoever reads it for ever.
+
+    Raises:
+        OSError: it cannot be read, or is something else: a pipe, a device, a folder.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can have this name", str(file)) from None
+    mode = os.fstat(descriptor).st_mode
+    if not S_ISREG(mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, os.strerror(errno.EISDIR) if S_ISDIR(mode) else "it is no regular file", str(file))
+    with os.fdopen(descriptor, "rb") as opened:
+        return opened.read(most)
 
 
 def _parts(file: Path) -> list[str]:
@@ -82,4 +102,4 @@ def _fault(place: Path, found: os.stat_result) -> str:
     if S_ISLNK(found.st_mode) or not found.st_mode & (S_IWGRP | S_IWOTH):  # a link has no mode of its own
         return ""
     sticky = S_ISDIR(found.st_mode) and found.st_mode & S_ISVTX
-    return "" if sticky else f"{place} can be written by others (chmod go-w {place})"
+    return "" if sticky else f"{place} can be written by others (chmod go-w {shell_word(place)})"

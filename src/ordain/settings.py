@@ -116,7 +116,7 @@ def load_settings(environment: Mapping[str, str] | None = None, home: Path | Non
         given = validated(FileSettings, read_owned(config), str(config))
     _check_root(home, given.verbs.files_root)
     policy_file = _policy_file(home, given, config)
-    policy = read_policy(policy_file if given.policy is not None or policy_file.is_file() else None)
+    policy = read_policy(policy_file if given.policy is not None or os.path.lexists(policy_file) else None)
     profiles = model_profiles(env, given)
     lanes = policy.lanes
     if not lanes.profiles:

@@ -233,3 +233,7 @@ def toml_tree(text: str, name: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{name}: {error}") from error
+    except ValueError as error:  # Python's own bound
+        raise ConfigurationError(f"{name}: a number has more digits than can be read") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"{name}: it nests too deep") from error

@@ -135,13 +135,12 @@ def _native(fields: Any) -> Any:
 
 
 def _yaml(text: str, name: str) -> Any:
-    import yaml  # lazy: only a profiles file in YAML needs it
+    from ordain.models.yaml_text import yaml_tree  # lazy: only a profiles file in YAML needs it
 
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        place = getattr(error, "problem_mark", None)
-        raise ConfigurationError(f"{name}{'' if place is None else f':{place.line + 1}'}: not YAML") from None
+        return yaml_tree(text)
+    except ValueError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
 
 
 def routed(lanes: LanesPolicy, env: Mapping[str, str]) -> LanesPolicy:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ordain.owned_files import not_owned
+from ordain.owned_files import not_owned, regular_bytes
 from ordain.wording.languages import FILE_BYTES, SUFFIX, Language, check_phrases, check_sizes, read_language, wrong_file
 
 FILES_MAX: Final = 64
@@ -56,8 +56,7 @@ def read_file(file: Path) -> Language:
     if fault := not_owned(file):
         raise wrong_file(str(file), f"not read: {fault}")
     try:
-        with file.open("rb") as opened:
-            encoded: bytes = opened.read(FILE_BYTES + 1)
+        encoded = regular_bytes(file, FILE_BYTES + 1)
     except OSError as error:
         raise wrong_file(str(file), error.strerror or "cannot be read") from None
     return read_language(str(file), encoded)

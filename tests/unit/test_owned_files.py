@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,18 @@ def test_what_others_can_write_is_not_read(home: Path, name: str) -> None:
         read_all(home)
 
 
+def test_what_to_do_means_the_folder_alone(tmp_path: Path) -> None:
+    """Whatever a folder is called, the command that is told runs nothing of its name, and closes that folder."""
+    folder = tmp_path / "x;touch PWNED"
+    folder.mkdir()
+    folder.chmod(0o777)
+    fault = not_owned(folder / "ordain.toml")
+    remedy = fault[fault.index("(chmod") + 1 : -1]
+    subprocess.run(["sh", "-c", remedy], cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == [folder]
+    assert not_owned(folder / "ordain.toml") == ""
+
+
 @needs_root
 @pytest.mark.parametrize("name", FILES)
 def test_what_another_user_owns_is_not_read(home: Path, name: str) -> None:
@@ -113,6 +127,26 @@ def test_a_link_of_another_user_is_not_followed(home: Path) -> None:
     (home / "linked.toml").symlink_to(home / "ordain.toml")
     os.chown(home / "linked.toml", ANOTHER, -1, follow_symlinks=False)
     assert "linked.toml belongs to another user" in not_owned(home / "linked.toml")
+
+
+@pytest.mark.parametrize("name", ["ordain.toml", "policy.toml", "strict.toml", "key", "crm", "wording/de.toml"])
+@pytest.mark.parametrize(("make", "said"), [(os.mkfifo, "it is no regular file"), (os.mkdir, "Is a directory")])
+def test_what_is_no_regular_file_is_refused(home: Path, name: str, make: Callable[[Path], None], said: str) -> None:
+    """By name; nobody waits for somebody to write into a pipe. A policy that is none is not passed over for the shipped one."""
+    (home / name).unlink(missing_ok=True)
+    if name == "policy.toml":
+        (home / "ordain.toml").unlink()
+    make(home / name)
+    with pytest.raises(ConfigurationError, match=f"{name}.*{said}"):
+        read_all(home)
+
+
+@pytest.mark.parametrize("variable", ["LLM_PROFILES_CONFIG_PATH", "OPENAI_API_KEY_FILE", "ORDAIN_SCRIPT"])
+def test_what_the_environment_names_is_a_regular_file(tmp_path: Path, variable: str) -> None:
+    """The same of files elsewhere."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="pipe: it is no regular file"):
+        Ordain(load_settings({variable: str(tmp_path / "pipe")}, tmp_path / "home"))
 
 
 def test_links_in_a_circle_end(tmp_path: Path) -> None:

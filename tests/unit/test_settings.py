@@ -33,6 +33,23 @@ def load(home: Path, toml: str = "", **environment: str) -> Settings:
     return load_settings(environment, home)
 
 
+@pytest.mark.parametrize(("content", "said"), [(f"a = {'9' * 6000}", "digits"), (f"a = {'[' * 20_000}", "too deep"), ("a = ]", "line 1")])
+@pytest.mark.parametrize("name", ["ordain.toml", "policy.toml"])
+def test_a_file_that_cannot_be_read_is_named(name: str, content: str, said: str, tmp_path: Path) -> None:
+    """Whatever of it is too much for whoever reads it."""
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=rf"{name}: .*{said}"):
+        load(tmp_path)
+
+
+def test_keys_may_be_merged_in_a_profiles_file(tmp_path: Path) -> None:
+    """What a profile has of another, by anchor and merge key, it may have otherwise: that is no key that stands twice."""
+    file = tmp_path / "profiles.yaml"
+    file.write_text("profiles:\n  b: &b {provider: openai, model: m}\n  a: {<<: *b, model: other}\n", encoding="utf-8")
+    profiles = load(tmp_path, LLM_PROFILES_CONFIG_PATH=str(file)).profiles
+    assert {name: one.model for name, one in profiles.items()} == {"a": "other", "b": "m"}
+
+
 def test_nothing_configured_is_offline(tmp_path: Path) -> None:
     """Without environment and file the one profile is the offline provider."""
     assert load(tmp_path).profiles["default"].provider == "offline"
@@ -264,7 +281,12 @@ def test_a_profiles_file_may_be_toml(tmp_path: Path) -> None:
     [
         ("profiles: {p: {provider: warp, model: m}}", "profiles.p: provider"),
         ("profiles: {p: {provider: openai, model: m, api_key: sk-secret}}", "api_key"),
-        ("profiles: [", "profiles.yaml:"),
+        ("profiles: [", "profiles.yaml: line 1"),
+        ("profiles:\n  p: {provider: openai, model: m}\n  p: {provider: openai, model: other}", "line 3: key 'p' stands twice"),
+        (f"profiles: {{p: {{max_tokens: {'9' * 6000}}}}}", "a value in it cannot be read"),
+        ('profiles: !!int ""', "a value in it cannot be read"),
+        ("profiles: 2026-99-99", "a value in it cannot be read"),
+        ("profiles: " + "[" * 5000, "it nests too deep"),
         ("other: 1", "holds `profiles`"),
         ("- 1", "holds `profiles`"),
         ("profiles: {p: 7}", "profiles.p"),

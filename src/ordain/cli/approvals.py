@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.cli.approval_lines import INDENT, approval_lines
-from ordain.cli.connection import Connection, connect, connect_current
+from ordain.cli.connection import Connection, connect, connect_current, in_workspace
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import moment, print_json, print_table, show
@@ -22,6 +21,7 @@ from ordain.cli.short_ids import APPROVAL, GRANT, IdKind
 from ordain.contracts.access import parse_lifetime_s
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.path_parts import path_part
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError
 
 REST_WAIT_S = 300
@@ -63,13 +63,13 @@ class Desk:
 
     async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """One request; raises as ``Connection.ask``."""
-        headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
+        headers = {**in_workspace(self.workspace), **self.connection.as_user}
         content = None if body is None else json.dumps(body).encode()
         return await self.connection.ask(method, path, content=content, headers=headers, **options)
 
     async def whole_id(self, kind: IdKind, given: str) -> str:
         """The id that was meant; raises as ``Connection.whole_id``."""
-        headers = {"Ordain-Workspace": self.workspace, **self.connection.as_user}
+        headers = {**in_workspace(self.workspace), **self.connection.as_user}
         return await self.connection.whole_id(kind, given, headers)
 
     async def approval(self, approval: str) -> dict[str, Any]:
@@ -136,11 +136,15 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
 
 def how_to_decide(found: dict[str, Any], workspace: str) -> Sequence[str]:
     """The commands that decide an open approval, exactly as it was shown."""
-    place = "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(workspace)}"
+    approval, place = shell_word(found["approval_id"]), _place(workspace)
     return (
-        in_folder(f"ordain approvals approve {found['approval_id']} --digest {found['digest']}{place}"),
-        in_folder(f"ordain approvals deny {found['approval_id']}{place}"),
+        f"{in_folder('ordain approvals approve')} {approval} --digest {shell_word(found['digest'])}{place}",
+        f"{in_folder('ordain approvals deny')} {approval}{place}",
     )
+
+
+def _place(workspace: str) -> str:
+    return "" if workspace == DEFAULT_WORKSPACE else f" --workspace {shell_word(workspace)}"
 
 
 def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_json: bool) -> int:
@@ -152,7 +156,8 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
     """
     grant = _grant_with(word)
     if word.approve and word.digest is None and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
-        raise ConfigurationError("say what you looked at: --digest, as `ordain approvals show` tells it", code="usage")
+        looking = f"ordain approvals show {shell_word(word.approval)}{_place(workspace)}"
+        raise ConfigurationError(f"say what you looked at: --digest, as `{looking}` tells it", code="usage")
 
     async def work(desk: Desk) -> dict[str, Any] | None:
         digest, approval = word.digest, await desk.whole_id(APPROVAL, word.approval)

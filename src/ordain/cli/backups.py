@@ -95,7 +95,8 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
         with open_archive(home) as archive:
             archive.store.backup(workshop / FILE)
         (workshop / FILE).chmod(0o600)
-        verified = verify_copy(workshop)
+        with _naming(f"{file} is not written, {home} cannot be backed up"):
+            verified = verify_copy(workshop)
         _place(workshop / FILE, file.absolute())
     facts = {"file": str(file), "bytes": file.stat().st_size, **_facts(verified)}
     return _say(facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json)
@@ -117,11 +118,9 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _workshop(home) as workshop:
         os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        try:
+        with _naming(f"{file} is not restored"):
             done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=f"local:{person()}"[:100], at=SystemClock().now())
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{file} is not restored: {error.message}", code=error.code) from error
-        verified = verify_copy(workshop)
+            verified = verify_copy(workshop)
         _place(workshop / FILE, home / FILE)
     facts = {
         "home": str(home),
@@ -147,11 +146,18 @@ def unpacked(file: Path) -> Generator[Path]:
     _check_alone(file)
     with _workshop(Path(tempfile.gettempdir())) as workshop:
         os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        try:
+        with _naming(f"{file} is not read"):
             restore(file, workshop / FILE, keep_tokens=False, by=f"local:{person()}"[:100], at=SystemClock().now())
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{file} is not read: {error.message}", code=error.code) from error
         yield workshop
+
+
+@contextmanager
+def _naming(what: str) -> Generator[None]:
+    """What is wrong with a file is told behind ``what``, which names it."""
+    try:
+        yield
+    except (ConfigurationError, JournalCorrupt, StorageUnavailable) as error:
+        raise type(error)(f"{what}: {error.message}", code=error.code) from error
 
 
 def _told(done: Restored, verified: Verified) -> Generator[str]:

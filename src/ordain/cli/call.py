@@ -12,13 +12,14 @@ from typing import Any
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.approvals import Desk, how_to_decide
 from ordain.cli.call_arguments import arguments_of, parsed_input
-from ordain.cli.connection import Connection, connect
+from ordain.cli.connection import Connection, connect, in_workspace
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_json, show, show_foreign, show_header
 from ordain.cli.places import home_of
 from ordain.cli.runs import address
 from ordain.contracts.path_parts import path_part
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import Refused
 
 WAIT_S = 1
@@ -64,11 +65,10 @@ def call(data_dir: Path | None, asked: AskedCall) -> int:
 
 
 async def _called(home: Path, asked: AskedCall) -> CameTo:
-    given = {} if asked.given is None else parsed_input(asked.given)
+    given, headers = {} if asked.given is None else parsed_input(asked.given), in_workspace(asked.workspace)
     async with connect(home, drive=True) as connection:
         verb = await connection.ask("GET", f"/verbs/{path_part(asked.verb)}")
         payload = arguments_of(verb["input_schema"], given, asked.words)
-        headers = {"Ordain-Workspace": asked.workspace}
         content = json.dumps({"verb_id": asked.verb, "payload": payload}).encode()
         begun = await connection.ask("POST", "/verbs/execute", content=content, headers={**headers, "Prefer": "respond-async"})
         return await _came_to(connection, begun["run_id"], asked.workspace)
@@ -78,7 +78,7 @@ async def _came_to(connection: Connection, run: str, workspace: str) -> CameTo:
     desk = Desk(connection=connection, workspace=workspace)
     while True:
         try:
-            found = await connection.ask("GET", address(run), params={"wait": WAIT_S}, headers={"Ordain-Workspace": workspace})
+            found = await connection.ask("GET", address(run), params={"wait": WAIT_S}, headers=in_workspace(workspace))
         except Refused as error:
             raise Refused(f"run {run} has begun, and this token may not look at it (runs:read)", code=error.code) from error
         if found["at_rest"]:
@@ -105,4 +105,4 @@ def _print(came: CameTo, reply: dict[str, Any] | None, asked: AskedCall) -> None
     for approval in came.approvals:
         show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace))))
     if came.approvals:
-        show(in_folder(f"\nwhat came of it then: ordain runs show {came.run['run_id']}"))
+        show(f"\n{in_folder('what came of it then: ordain runs show')} {shell_word(came.run['run_id'])}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
-from ordain.cli.connection import Connection, connect_served
+from ordain.cli.connection import Connection, connect_served, in_workspace
 from ordain.cli.conversation_lines import one_line
 from ordain.cli.hints import in_folder
 from ordain.cli.messenger import Addressed, Messenger, new_session
@@ -41,7 +41,7 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
     """Hold a conversation; in a terminal until the user leaves, else until every message is answered.
 
     Raises:
-        InvalidRequest: the message says nothing.
+        InvalidRequest: the message says nothing, or there can be no such workspace.
         ConfigurationError: no such mode, or what is asked for contradicts itself.
         NotFound: the last session is asked for and there is none, or a verb that there is not.
         OrdainError: a message was refused, or the server has gone.
@@ -52,6 +52,7 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         raise ConfigurationError("--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage")
     if asked.at.token_file is not None and not asked.at.url:
         raise ConfigurationError("--token-file holds the token for --url; for a server here: ORDAIN_TOKEN_FILE", code="usage")
+    in_workspace(asked.to.workspace)
     if asked.words and not _text(asked.words).strip():
         raise InvalidRequest("a message has a text", code="empty_message")
     return asyncio.run(_chat(home_of(data_dir), asked))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from prompt_toolkit.application import Application
@@ -31,7 +33,8 @@ from prompt_toolkit.layout import (
     Layout,
     Window,
 )
-from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.layout.processors import BeforeInput, Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.renderer import print_formatted_text
@@ -40,7 +43,7 @@ from prompt_toolkit.widgets import SearchToolbar
 from ordain.cli.columns import clipped, wrapped
 from ordain.cli.conversation_lines import WITHIN
 from ordain.cli.screen import ScreenLine
-from ordain.cli.typed_text import typed_text
+from ordain.cli.typed_text import drawn_signs, typed_text
 from ordain.rules.plain_reply import QUOTE
 
 COLUMNS_MIN, ROWS_MIN = 20, 6
@@ -102,7 +105,7 @@ class ChatScreen:
         search = SearchToolbar(search_buffer=Buffer(on_text_changed=_keep_text), ignore_case=True)
         typed = BufferControl(
             buffer=self._typed,
-            input_processors=[BeforeInput(self._face.label)],
+            input_processors=[_Drawn(), BeforeInput(self._face.label)],
             search_buffer_control=search.control,
             preview_search=True,
         )
@@ -246,8 +249,24 @@ class ChatScreen:
             self._app.exit()
 
 
+class _Drawn(Processor):
+    """What is typed stays as it was typed; here it is drawn, so that nothing of it commands the terminal or is not seen."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        """See ``Processor``."""
+        fragments = explode_text_fragments(transformation_input.fragments)
+        signs = drawn_signs("".join(fragment[1] for fragment in fragments))
+        starts = [0, *accumulate(map(len, signs))]  # where each sign is drawn, and where the line ends
+        past = starts[-1] - len(signs)
+        return Transformation(
+            [(fragment[0], sign) for fragment, sign in zip(fragments, signs, strict=True)],
+            source_to_display=lambda at: starts[at] if at < len(starts) else at + past,
+            display_to_source=lambda at: bisect_right(starts, at) - 1 if at < starts[-1] else at - past,
+        )
+
+
 def _keep_text(typed: Buffer) -> None:
-    """Whatever was typed or pasted is text, and nothing in it commands a terminal."""
+    """Whatever was typed or pasted is text."""
     if (kept := typed_text(typed.text)) != typed.text:
         before = typed_text(typed.text[: typed.cursor_position])
         typed.document = Document(kept, min(len(before), len(kept)))

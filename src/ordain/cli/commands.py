@@ -58,9 +58,9 @@ def app(arguments: list[str]) -> Any:
     try:
         return tree(behind_command(arguments, _commands), exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        from ordain.rules.header import plain  # lazy: an error needs it
+        from ordain.contracts.visible import visible_line  # lazy: an error needs it
 
-        raise CallerError(f"{plain(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage") from None
+        raise CallerError(f"{visible_line(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage") from None
 
 
 def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

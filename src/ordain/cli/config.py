@@ -17,7 +17,7 @@ from ordain.cli.config_lines import config_of, difference, differences, place_of
 from ordain.cli.config_settings import changed
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import RecordOptions, RecordPage, RecordPlace
-from ordain.cli.output import print_json, print_table, show
+from ordain.cli.output import print_json, print_table, show, warn
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.contracts.nearest import did_you_mean
@@ -114,7 +114,7 @@ async def _put(control: ControlPlane, named: RecordNamed, wanted: RecordWanted, 
         return OK
     show(_said(named, wanted, done))
     if (warning := await _leads_nowhere(control, named, config)) is not None:
-        print(f"ordain: {warning}", file=sys.stderr)
+        warn(warning)
     return OK
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,13 +17,26 @@ from ordain.cli.places import ServerNote, read_note
 from ordain.cli.proven import ProvenTransport
 from ordain.cli.short_ids import IdKind, whole_id
 from ordain.contracts.access import COMMAND, parse_token
-from ordain.errors import CallerError, ConfigurationError, Conflict, NotFound, OrdainError, Refused, Transient, Unauthenticated
-from ordain.owned_files import check_owned
+from ordain.contracts.conversation import WORKSPACE_ID
+from ordain.errors import (
+    CallerError,
+    ConfigurationError,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    OrdainError,
+    Refused,
+    Transient,
+    Unauthenticated,
+)
+from ordain.owned_files import read_owned
 
 PROBE_S = 2.0
 PROOF_S = 30.0
 """How long a server that proved itself before may take to do so again: it may be busy."""
 PRINCIPAL = COMMAND
+WORKSPACE_CHARS = 64
+_WORKSPACE = re.compile(WORKSPACE_ID.removesuffix("$"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +63,8 @@ class Connection:
             response = await self.http.request(method, path, content=content, headers={**given, **(headers or {})}, **options)
         except httpx2.HTTPError as error:
             raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
+        except httpx2.InvalidURL as error:
+            raise InvalidRequest(f"this cannot be asked for: {error}") from error
         if response.is_success:
             return response.json()
         raise refusal(response)
@@ -87,6 +103,18 @@ class Connection:
         except httpx2.HTTPError as error:
             raise Transient(f"the server went away: {type(error).__name__}", code="server_gone") from error
         raise Transient("the server went away before it was done", code="server_gone")
+
+
+def in_workspace(name: str) -> dict[str, str]:
+    """The header that says in which workspace a request is.
+
+    Raises:
+        InvalidRequest: no workspace has this name (``invalid_workspace``); nothing is sent.
+    """
+    if not _WORKSPACE.fullmatch(name):
+        message = f"{name} is no workspace: a-z, 0-9 and . _ - behind the first letter or digit, {WORKSPACE_CHARS} at most"
+        raise InvalidRequest(message, code="invalid_workspace")
+    return {"Ordain-Workspace": name}
 
 
 def refusal(response: httpx2.Response) -> OrdainError:
@@ -243,10 +271,9 @@ def own_token(file: Path | None = None) -> str:
 
 def _read(file: Path, named: str) -> str:
     try:
-        check_owned(file.expanduser())
-        return file.expanduser().read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"cannot read the file that {named} names: {type(error).__name__}") from None
+        return read_owned(file.expanduser()).strip()
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{named}: {error.message}", code=error.code) from None
 
 
 def _good(token: str, named: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ordain.app import shipped_kinds
 from ordain.catalogs import build_catalog, build_registry, mail_server
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show, with_places
 from ordain.cli.places import home_of
 from ordain.contracts.hosted import check_named
 from ordain.errors import Transient
@@ -56,7 +56,7 @@ def diagnose(data_dir: Path | None, policy: Path | None, *, only_probes: bool, a
             | ({} if embedder is None else {"embedder": asdict(embedder)})
         )
     else:
-        _print(settings, probed, [seal.text("\n".join(report.lines())) for report in reports])
+        _print(settings, probed, [with_places(seal.text("\n".join(report.lines()))) for report in reports])
         if mail is not None:
             show(f"\n{mail.line()}")
         if embedder is not None:

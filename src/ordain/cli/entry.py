@@ -53,6 +53,11 @@ def _carried_out(given: list[str], *, as_json: bool) -> int:
         if isinstance(left.__context__, BrokenPipeError):  # what writes the help ends so
             return _read_no_further()
         raise
+    except UnicodeEncodeError:
+        if (odd := next((one for one in given if not _is_text(one)), None)) is None:
+            raise
+        _tell("usage", f"{ascii(odd)[1:-1]} holds bytes that are no text (UTF-8)", as_json=as_json)
+        return USAGE
     except RecursionError:
         _tell("too_deep", "an argument nests too deep", as_json=as_json)
         return USAGE
@@ -63,16 +68,24 @@ def _carried_out(given: list[str], *, as_json: bool) -> int:
     return code if isinstance(code, int) else OK
 
 
+def _is_text(argument: str) -> bool:
+    """A path may be any bytes; what is sent may not."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _tell(code: str, message: str, *, as_json: bool) -> None:
     """What went wrong, on stderr: one line, or one JSON value where JSON is asked for."""
     said = json.dumps({"error": {"code": code, "message": message}})
     try:
-        from ordain.contracts.visible import escaped_json, visible  # lazy: an error needs them, the version does not
-        from ordain.rules.header import plain  # lazy: see above
+        from ordain.contracts.visible import escaped_json, visible_line  # lazy: an error needs them, the version does not
     except (ImportError, OSError, MemoryError):  # what is to be told may be that no file can be opened any more
         told = said if as_json else f"ordain: {ascii(message)[1:-1]} [{code}]"
     else:
-        told = escaped_json(said) if as_json else f"ordain: {visible(plain(message, MESSAGE))} [{plain(code, MESSAGE)}]"
+        told = escaped_json(said) if as_json else f"ordain: {visible_line(message, MESSAGE)} [{visible_line(code, MESSAGE)}]"
     print(told, file=sys.stderr)
 
 

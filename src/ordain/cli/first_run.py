@@ -30,19 +30,19 @@ from ordain.cli.model_setup import (
     written_lanes,
 )
 from ordain.cli.options import FirstRun, Setup
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show, warn
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import SettingsFiles, cannot_write, changing, defined, drop_profile, make_home, put_lanes, shipped_policy
 from ordain.cli.server_told import show_told, tell_server
 from ordain.contracts.hosted import one_spelling
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, Conflict
 from ordain.models.discovery import USUAL, Endpoint, Presence, listed, on_this_machine, usual_places
 from ordain.models.exchange import checked_url
 from ordain.models.prices import ListPrice
 from ordain.owned_files import read_owned
-from ordain.rules.header import plain
 from ordain.settings import DEFAULT_KEY_ENV, Settings, load_settings
 from ordain.settings_profiles import env_value
 
@@ -58,7 +58,6 @@ NAMES: Mapping[str, str] = {LOCAL: "smollm2"}
 """The profile's name, where it is not that of what is used."""
 INIT_NAMES = frozenset(NAMES.get(use, use) for use in USES)
 """Profiles that ``init`` writes; others are people's own."""
-LINE = 1000
 NO_MODEL: Mapping[str, object] = {"provider": OFFLINE, "model": OFFLINE}
 UNSET = {OFFLINE: NO_MODEL}
 """What stands in the file where no model was chosen so far."""
@@ -119,7 +118,7 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
             print_verdict(verdict)
     if verdict is not None and not verdict.ok:
         if not as_json:
-            show(in_folder(f"mend it and try again: ordain models test {chosen.name}; or choose anew: ordain init --replace"))
+            show(in_folder(f"mend it and try again: ordain models test {shell_word(chosen.name)}; or choose anew: ordain init --replace"))
         return FAILED
     if first.chat or (asking and kept(TALK)):
         from ordain.cli.chat import ChatAsked, chat  # lazy: HTTP and everything behind it
@@ -349,7 +348,7 @@ def _written(home: Path, chosen: FirstChoice, *, replace: bool, quiet: bool) -> 
             _put_key(place, home, key_before)
         raise
     for line in said:
-        print(f"ordain: {plain(line, LINE)}", file=sys.stderr)
+        warn(line)
     if profile.key_file is not None:
         check_private(home / Path(profile.key_file).expanduser())
     return load_settings(home=home), price, files

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ordain.cli.connection import Connection, connect
+from ordain.cli.connection import Connection, connect, in_workspace
 from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
 from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE
 from ordain.cli.hints import in_folder
@@ -43,7 +43,7 @@ class LibraryPlace:
     @property
     def headers(self) -> dict[str, str]:
         """What says in which workspace a request is."""
-        return {"Ordain-Workspace": self.workspace}
+        return in_workspace(self.workspace)
 
 
 def _ask(place: LibraryPlace, method: str, path: str, *, body: dict[str, Any] | None = None, drive: bool = False, **options: Any) -> Any:

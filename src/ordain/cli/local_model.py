@@ -22,6 +22,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, Conflict, NotFound, Refused, StorageUnavailable, Transient
 from ordain.models.local import FOLDER, SHIPPED_CONTEXT_TOKENS, SHIPPED_MODEL, gguf_of, shipped_gguf
 from ordain.settings import load_settings
@@ -75,7 +76,7 @@ def install(data_dir: Path | None, profile: str | None, *, as_json: bool) -> int
         for name, value in FIELDS.items():
             show(f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}")
     else:
-        show(f"profile {profile} is in {home / 'ordain.toml'}; try it: {in_folder('ordain models test')} {profile}")
+        show(f"profile {profile} is in {home / 'ordain.toml'}; try it: {in_folder('ordain models test')} {shell_word(profile)}")
         from ordain.cli.server_told import show_told, tell_server  # lazy: HTTP, where a profile was written
 
         show_told(tell_server(home))
@@ -143,7 +144,7 @@ def remove(data_dir: Path | None, *, as_json: bool) -> int:
     if not target.is_file():
         raise NotFound(f"there is no model in {target.parent}", code="no_local_model")
     if users := _users(home):
-        raise Conflict(f"used by profiles: {', '.join(users)}; run: ordain models remove {users[0]}", code="in_use")
+        raise Conflict(f"used by profiles: {', '.join(users)}; run: ordain models remove {shell_word(users[0])}", code="in_use")
     with _alone(target.parent):
         target.unlink(missing_ok=True)
     if as_json:

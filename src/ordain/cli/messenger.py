@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import msgspec
 
-from ordain.cli.connection import Connection, refusal
+from ordain.cli.connection import Connection, in_workspace, refusal
 from ordain.cli.short_ids import APPROVAL, LAST, SESSION
 from ordain.contracts.conversation import SESSION_ID, Attachment, MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
@@ -77,7 +77,7 @@ class Messenger:
 
     def __init__(self, connection: Connection, workspace: str) -> None:
         """Over a connection that somebody else opens and closes."""
-        self._connection, self._headers = connection, {"Ordain-Workspace": workspace}
+        self._connection, self._headers = connection, in_workspace(workspace)
         self._user = dict(connection.as_user)
         self.embedded = connection.embedded
         self._files: list[Attachment] = []

@@ -11,13 +11,14 @@ from typing import Any
 
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
-from ordain.cli.output import print_json, print_table, show
+from ordain.cli.output import print_json, print_table, show, with_places
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import CONFIG, PLAYED, defined
 from ordain.contracts.hosted import check_named, is_named
 from ordain.contracts.nearest import no_such
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, NotFound
 from ordain.models.providers import build_models
 from ordain.models.trial import NO_MODELS, SCHEMA_IGNORED, Verdict, try_once
@@ -158,7 +159,9 @@ def try_profiles_once(data_dir: Path | None, names: Sequence[str], *, as_json: b
 def print_verdict(verdict: Verdict) -> None:
     """A verdict for people."""
     said = f"{verdict.message} ({verdict.duration_ms} ms)" if verdict.ok else f"{verdict.code}: {verdict.message}"
-    show(f"{'✓' if verdict.ok else '✗'} {verdict.profile} ({verdict.provider}: {verdict.answering_model or verdict.model}): {said}")
+    show(
+        f"{'✓' if verdict.ok else '✗'} {verdict.profile} ({verdict.provider}: {verdict.answering_model or verdict.model}): {with_places(said)}"
+    )
     if verdict.advice:
         show(in_folder(f"  → {verdict.advice}"))
 
@@ -194,11 +197,17 @@ async def try_profiles(settings: Settings, names: Sequence[str], way: Structured
     return list(await asyncio.gather(*(_tried(settings, name, way) for name in dict.fromkeys(names))))
 
 
+def _again(name: str, profile: ModelProfile) -> str:
+    """The command that sets a profile up anew with another key."""
+    place = "" if profile.base_url is None else f" --base-url {shell_word(profile.base_url)}"
+    return f"ordain models add {shell_word(name)} --provider {profile.provider} --model {shell_word(profile.model)}{place} --key-env VARIABLE --replace"
+
+
 async def _tried(settings: Settings, name: str, way: Structured | None) -> Verdict:
     profile = settings.profiles[name]
     key = "" if profile.provider in FREE else _key(profile, found=name in settings.secrets)
     if key.startswith(MISSING):
-        advice = f"{key.removeprefix(MISSING).strip(' ()')}, or refer to another variable or file: ordain models add {name} --replace ..."
+        advice = f"{key.removeprefix(MISSING).strip(' ()')}, or refer to another variable or file: {_again(name, profile)}"
         message = "no key was found, and nothing was sent"
         return Verdict(profile=name, provider=profile.provider, model=profile.model, code="no_key", message=message, advice=advice)
     try:

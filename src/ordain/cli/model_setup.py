@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.model_profiles import NO_PRICE, print_verdict, profile_view, try_profiles, usd
 from ordain.cli.options import Setup
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show, warn
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import (
     SettingsFiles,
@@ -35,6 +35,7 @@ from ordain.contracts.hosted import OPENAI_HOST
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError, Conflict, NotFound
 from ordain.models.prices import ListPrice, list_price, per_1k
 from ordain.models.providers import build_models
@@ -224,11 +225,14 @@ def check_variable(name: str) -> None:
 def check_private(file: Path) -> None:
     """Warn where others on this machine can read the key."""
     if file.stat().st_mode & 0o077:
-        print(f"ordain: {file} can be read by others on this machine; run: chmod 600 {file}", file=sys.stderr)
+        warn(f"{file} can be read by others on this machine; run: chmod 600 {shell_word(file.absolute())}")
 
 
 def _is_openai(base_url: str | None) -> bool:
-    return base_url is None or urlsplit(base_url).hostname == OPENAI_HOST
+    try:
+        return base_url is None or urlsplit(base_url).hostname == OPENAI_HOST
+    except ValueError:  # it is no address, which the profile's own check says
+        return False
 
 
 def _lanes(given: tuple[str, ...]) -> list[Lane]:

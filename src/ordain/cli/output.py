@@ -9,12 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ordain.cli.columns import UNBROKEN, clipped, wrapped
-from ordain.cli.hints import in_folder
+from ordain.cli.hints import where_it_runs
 from ordain.contracts.legible_text import legible_json, pieces
 from ordain.contracts.remedies import NO_MODEL, REMEDIES
+from ordain.contracts.visible import visible_line
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
 
+MESSAGE = 2000
+"""Most characters of a message on stderr."""
 CELL = 300
 COLUMNS_MIN = 20
 HEADER_INDENT = "      "
@@ -38,20 +41,25 @@ def show(text: str) -> None:
     print(cleaned(text))
 
 
+def warn(text: str) -> None:
+    """Something beside the result, on stderr: one line, whatever stands in it."""
+    print(f"ordain: {visible_line(text, MESSAGE)}", file=sys.stderr, flush=True)
+
+
 def people_read(header: str, *, whole: bool = False) -> str:
     """A header as people are shown it: one line, and all of it, its reasons in words, where that is asked for or one line would not be the truth."""
     if not whole and not needs_all(header):
-        return _in_folder(brief_line(header))
+        return with_places(brief_line(header))
     from ordain.cli.reason_words import meanings  # lazy: every rule there is
 
-    return _in_folder(in_words(header, meanings()))
+    return with_places(in_words(header, meanings()))
 
 
-def _in_folder(header: str) -> str:
-    """What a header says to do, with the folder; no word of anybody's else is touched."""
+def with_places(text: str) -> str:
+    """What a text says to do about a model, with the folder or machine that it is about; no word of anybody's else is touched."""
     for said in (NO_MODEL, *REMEDIES.values()):
-        header = header.replace(said, in_folder(said))
-    return header
+        text = text.replace(said, where_it_runs(said))
+    return text
 
 
 def show_header(header: str, *, whole: bool = True) -> None:

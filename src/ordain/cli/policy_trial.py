@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,9 @@ from pathlib import Path
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK, UNREADABLE
+from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show, warn
 from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
 from ordain.cli.policy_reports import KINDS, PolicyReport, as_data, check_names, groups, told, write_reports
 from ordain.cli.processes import each
@@ -77,7 +77,7 @@ def _is_whole(home: Path) -> bool:
     if ledgered.verdict != EQUAL:
         places = ", ".join(str(one.place) for one in ledgered.differences[:3])
         message = f"the ledger over this store does not hold ({ledgered.verdict}: {places}), so something was altered or is missing: ordain replay --all"
-        print(f"ordain: {message}", file=sys.stderr)
+        warn(in_folder(message))
     return ledgered.verdict == EQUAL
 
 
@@ -131,7 +131,7 @@ def _told_of(found: Iterator[RunJudged], total: int) -> Iterator[RunJudged]:
         yield one
         if (now := time.monotonic()) - last >= TELLS_EVERY_S:
             last = now
-            print(f"ordain: judged {number} of {total} runs", file=sys.stderr, flush=True)
+            warn(f"judged {number} of {total} runs")
 
 
 def _print(report: PolicyReport) -> None:

@@ -17,8 +17,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from ordain.errors import ConfigurationError, Conflict
-from ordain.owned_files import check_owned
+from ordain.owned_files import read_owned
 from ordain.settings import Settings, load_settings
+from ordain.settings_file import toml_tree
 from ordain.settings_profiles import ROUTE_PREFIX
 
 CONFIG = "ordain.toml"
@@ -57,12 +58,13 @@ class SettingsFiles:
         """
         text = _text(file)
         source = otherwise if text is None else text
+        toml_tree(source, str(file))
         try:
             document: Tables = tomlkit.parse(source)
             edit(document)
             changed = tomlkit.dumps(document)
             wanted, written = document.unwrap(), tomllib.loads(changed)
-        except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
+        except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, AttributeError, RecursionError) as error:
             raise ConfigurationError(f"{file}: {error}") from error
         if wanted != written:
             raise ConfigurationError(f"{file} is written in a way that cannot be edited safely; edit it by hand", code="edit_by_hand")
@@ -96,7 +98,7 @@ class SettingsFiles:
 
 def named_policy(config: Path) -> str | None:
     """The policy's file as ``ordain.toml`` names it; None where it names none."""
-    named = tomllib.loads(_text(config) or "").get(NAMED_POLICY)
+    named = toml_tree(_text(config) or "", str(config)).get(NAMED_POLICY)
     return named if isinstance(named, str) else None
 
 
@@ -162,10 +164,7 @@ def defined(home: Path) -> Mapping[str, Mapping[str, Any]]:
     Raises:
         ConfigurationError: it cannot be read.
     """
-    try:
-        found: Any = tomllib.loads(_text(home / CONFIG) or "").get("models", {})
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{home / CONFIG}: {error}") from error
+    found: Any = toml_tree(_text(home / CONFIG) or "", str(home / CONFIG)).get("models", {})
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
@@ -234,13 +233,7 @@ def _real(file: Path) -> Path:
 
 
 def _text(file: Path) -> str | None:
-    check_owned(file)
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"cannot read {file}: {error}") from error
+    return read_owned(file) if os.path.lexists(file) else None
 
 
 def _replace(file: Path, content: bytes) -> None:

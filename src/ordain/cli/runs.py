@@ -15,7 +15,7 @@ from ordain.cli.output import json_text, moment, print_answer, print_json, print
 from ordain.cli.places import home_of
 from ordain.cli.short_ids import RUN
 from ordain.contracts.path_parts import path_part
-from ordain.errors import ConfigurationError
+from ordain.errors import CallerError, ConfigurationError
 
 REST_WAIT_S = 300
 
@@ -31,7 +31,12 @@ def plan_file(data_dir: Path | None, file: str, *, whole: bool, as_json: bool) -
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
-    response = asyncio.run(_ask(data_dir, "POST", "/plan/react", content=content, drive=True))
+    try:
+        response = asyncio.run(_ask(data_dir, "POST", "/plan/react", content=content, drive=True))
+    except CallerError as error:
+        if type(error) is not CallerError:  # it is no fault of what the file holds
+            raise
+        raise CallerError(f"{'stdin' if file == '-' else file}: {error.message}", code=error.code) from error
     if as_json:
         print_json(response)
     else:

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from ordain.cli.connection import connect
+from ordain.cli.connection import connect, in_workspace
 from ordain.cli.exit_codes import OK
 from ordain.cli.hints import in_folder
 from ordain.cli.model_profiles import usd
@@ -50,4 +50,4 @@ def _row(key: str, one: dict[str, Any]) -> tuple[object, ...]:
 
 async def _ask(home: Path, asked: dict[str, Any], workspace: str) -> Any:
     async with connect(home, drive=False) as connection:
-        return await connection.ask("GET", "/models/cost", params=asked, headers={"Ordain-Workspace": workspace})
+        return await connection.ask("GET", "/models/cost", params=asked, headers=in_workspace(workspace))

@@ -17,6 +17,7 @@ from ordain.cli.places import home_of
 from ordain.cli.server_told import NEEDS_RESTART
 from ordain.contracts.catalog import UNCONFIRMED
 from ordain.contracts.path_parts import path_part
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import Transient
 
 
@@ -31,7 +32,7 @@ def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])
     if unconfirmed := [verb["verb_id"] for verb in found["verbs"] if not verb["confirmed"]]:
-        show(f"unconfirmed: {', '.join(unconfirmed)} ({in_folder('ordain verbs confirm')})")
+        show(f"unconfirmed: {', '.join(unconfirmed)} ({in_folder('ordain verbs confirm')} {' '.join(map(shell_word, unconfirmed))})")
     return OK
 
 

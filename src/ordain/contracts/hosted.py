@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from ordain.contracts.policy import LanesPolicy
 from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError
 
 PLANNER_MODEL = "llama-3-8b-instruct-q4_k_m"
@@ -73,7 +74,7 @@ def check_lanes(lanes: LanesPolicy, profiles: Mapping[str, ModelProfile]) -> Non
     for lane, names in lanes.profiles.items():
         if missing := [name for name in names if name not in profiles]:
             message = f"policy: lane {lane} names unknown model profiles: {', '.join(missing)}; known: {', '.join(sorted(profiles))}"
-            mend = f"set it up: ordain models add {missing[0]}, or: ordain init --replace"
+            mend = f"set it up: ordain models add {shell_word(missing[0])}, or: ordain init --replace"
             raise ConfigurationError(f"{message}; {mend}", code="unknown_profile")
 
 

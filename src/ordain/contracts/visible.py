@@ -103,7 +103,7 @@ def _is_mark(sign: str) -> bool:
 
 def picture(found: re.Match[str]) -> str:
     """What is found, each character as it is shown."""
-    return "".join(map(_picture_of, found[0]))
+    return "".join(map(picture_of, found[0]))
 
 
 def besides_flags(text: str, shown: Callable[[str], str]) -> str:
@@ -164,6 +164,12 @@ def shows_nothing(text: str) -> bool:
 def visible_name(name: str) -> str:
     """A key as ``visible`` has texts, but that no part of it is left out: nobody's key becomes one that code wrote."""
     return name if _is_seen(name) else unhidden("".join(map(drawn, _LONE_RETURN.sub("␍", name))))
+
+
+def visible_line(text: str, bound: int) -> str:
+    """Foreign text on one line of ``bound`` characters at most: ends of lines and runs of blanks are one blank, nothing else is left out."""
+    line = " ".join(visible_name(text[: bound * 4]).split())
+    return line if len(line) <= bound else line[: bound - 1] + "…"
 
 
 def visible_json(encoded: str) -> str:
@@ -233,14 +239,14 @@ def _shows(character: str) -> bool:
 def drawn(character: str) -> str:
     """A character as data gives it on: what shows nothing, or moves or reads otherwise what stands beside it, by its number."""
     if CONTROLS.match(character):
-        return _picture_of(character)
+        return picture_of(character)
     if (
         (unicodedata.category(character) not in ("Cf", "Zl", "Zp") and character != NEXT_LINE)
         or character in JOINERS
         or character in PREPENDED
     ):
         return character
-    return _picture_of(character)
+    return picture_of(character)
 
 
 @lru_cache(4096)
@@ -251,5 +257,6 @@ def _escaped(character: str) -> str:
 
 
 @lru_cache(4096)
-def _picture_of(character: str) -> str:
+def picture_of(character: str) -> str:
+    """A sign for a control of ASCII, else the number."""
     return "␡" if character == "\x7f" else chr(0x2400 + ord(character)) if character < " " else f"[U+{ord(character):04X}]"

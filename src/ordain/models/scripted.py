@@ -27,13 +27,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-import yaml
 from msgspec import Struct
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.verbs import text_of
 from ordain.errors import ConfigurationError
 from ordain.models.narrative import early_text, place_of
+from ordain.models.yaml_text import yaml_tree
+from ordain.owned_files import regular_bytes
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
 
@@ -158,27 +159,15 @@ def read_script(path: Path, purposes: Collection[str] | None = None) -> Script:
         ConfigurationError: the file cannot be read or is no script; the message names the file and the place.
     """
     try:
-        with path.open("rb") as file:
-            raw = file.read(SCRIPT_BYTES + 1)
+        raw = regular_bytes(path, SCRIPT_BYTES + 1)
         if len(raw) > SCRIPT_BYTES:
             raise _wrong(str(path), f"larger than {SCRIPT_BYTES} bytes")
-        tree: object = msgspec.json.decode(raw) if path.suffix == ".json" else yaml.load(raw.decode(), _Loader)  # noqa: S506 - a SafeLoader
+        tree: object = msgspec.json.decode(raw) if path.suffix == ".json" else yaml_tree(raw.decode())
     except OSError as error:
         raise _wrong(str(path), error.strerror or type(error).__name__) from error
-    except (yaml.YAMLError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise _wrong(str(path), " ".join(str(error).split())) from error
     return _script(tree, str(path), purposes)
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without silently overwritten keys."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [cast("object", key.value) for key, _ in node.value]
-        for at, key in enumerate(keys):
-            if isinstance(key, str) and key != "<<" and key in keys[:at]:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", node.value[at][0].start_mark)
-        return cast("dict[Any, Any]", super().construct_mapping(node, deep))
 
 
 def _script(tree: object, place: str, purposes: Collection[str] | None = None) -> Script:

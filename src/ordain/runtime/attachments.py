@@ -119,10 +119,13 @@ def file_read(file: Path) -> Attachment:
         InvalidRequest: it is larger than any message may bring (``attachment_too_large``).
     """
     try:
+        file.name.encode()
         if not S_ISREG(file.stat().st_mode):
             raise ConfigurationError(f"cannot read {file}: it is no regular file", code="cannot_read")
         with file.open("rb") as opened:
             content = opened.read(FILE_BYTES + 1)
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"{str(file)!a} has a name that is no UTF-8: rename it", code="cannot_read") from None
     except OSError as error:
         raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
     if len(content) > FILE_BYTES:

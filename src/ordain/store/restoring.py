@@ -96,6 +96,8 @@ def restore(file: Path, made: Path, *, keep_tokens: bool, by: str, at: int) -> R
 def _named_errors() -> Generator[None]:
     try:
         yield
+    except UnicodeDecodeError as error:  # of the schema, which is read before any value
+        raise _foreign_value("a text that is not UTF-8") from error
     except sqlite3.DataError as error:
         raise _foreign_value(f"a value exceeds {VALUE_BYTES} bytes") from error
     except sqlite3.IntegrityError as error:

@@ -82,7 +82,7 @@ def read_language(file: str, encoded: bytes, engine: WordingEngine = ENGINES[NEW
         content: dict[str, Any] = tomllib.loads(source)
     except UnicodeDecodeError as error:
         raise wrong_file(file, "this is not UTF-8", encoded[: error.start].count(b"\n") + 1) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a ValueError that is none of TOML's: a number with more digits than can be read
         at = _LINE.search(str(error))
         raise wrong_file(file, f"this is no TOML: {str(error)[:200]}", int(at[1]) if at else 0) from None
     source = source.replace("\r\n", "\n")

@@ -112,15 +112,15 @@ def test_ctrl_c_stops_then_leaves(agent: Terminal) -> None:
 
 
 def test_a_pasted_block_is_one_message(home: Path) -> None:
-    """Its lines are typed, not sent one by one; nothing in it is a key, and what is no text is left out."""
+    """Its lines are typed, not sent one by one; nothing in it is a key or commands, and what is not seen is drawn by its number."""
     with chatting(home, **play(home)) as terminal:
         terminal.until("/help")
         terminal.paste("hello\r\nsecond\x03 line\rthird\u202e\x1b[2Jx\ty")
-        terminal.until("third[2Jx    y")
-        assert below(terminal, "/help lists") == ["", "brain > hello", "second line", "third[2Jx    y"]
+        terminal.until("third[U+202E]x    y")
+        assert below(terminal, "/help lists") == ["", "brain > hello", "second␃ line", "third[U+202E]x    y"]
         terminal.type("")
         terminal.until_answered("Hello to you.")
-        assert below(terminal, "/help lists")[1:4] == ["brain > hello", "second line", "third[2Jx    y"]
+        assert below(terminal, "/help lists")[1:4] == ["brain > hello", "second␃ line", "third[U+202E]x    y"]
         assert sum("✓ scripted" in line for line in terminal.screen.lines) == 1
         terminal.type("\x1b\r", enter=False)
         terminal.type("\x04", enter=False)
@@ -243,7 +243,7 @@ def test_commands(home: Path) -> None:
             ("//hello", "Hello to you."),
             ("/status", "done              “/hello”"),
             ("/session other", "(session other;"),
-            ("hello", "Hello to you."),
+            ("hello", "brain > hello\n\n✓ scripted"),  # answered here, so that this session is the last one
             ("/session last", "(session other;"),
             ("/session ../x", "(../x is no session's id:"),
             ("/session last\u2800", "(last[U+2800] is no session's id:"),
@@ -328,6 +328,28 @@ def test_what_is_typed_behind_a_command_waits_for_it(home: Path) -> None:
             "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
         ).fetchall()
     assert [(session, json.loads(body)["text"]) for session, body in found] == [("there", "hello"), ("there", "3 + 4")]
+
+
+def test_a_name_is_looked_for_as_it_was_typed(home: Path) -> None:
+    """What is not seen in it makes it another one, which is drawn so and refused; the session stays, and what is said has what was typed."""
+    with chatting(home, "--session", "here", **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.paste("/session ad\U000e0041min")
+        terminal.until("/session ad[U+E0041]min")
+        terminal.type("")
+        terminal.until("(ad[U+E0041]min is no session's id")
+        terminal.paste("hello\u200b there")
+        terminal.until("hello[U+200B] there")
+        terminal.type("\x7f" * 6, enter=False)  # the cursor stands where it is drawn
+        terminal.until_prompt("brain > hello[U+200B]")
+        terminal.type("")
+        terminal.until_answered("Hello to you.")
+        leave(terminal)
+    with closing(sqlite3.connect(home / "ordain.db")) as db:
+        found = db.execute(
+            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
+        ).fetchall()
+    assert [(session, json.loads(body)["text"]) for session, body in found] == [("here", "hello\u200b")]
 
 
 def test_a_dumb_terminal_gets_lines(home: Path) -> None:

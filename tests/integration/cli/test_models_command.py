@@ -214,6 +214,8 @@ def test_one_call_and_a_verdict(told: Told, endpoint: ModelEndpoint, monkeypatch
     assert told.run("models", "add", "keyless", "--provider", "openai", "--model", "gpt-4o-mini") == 1
     assert "no_key" in told.out
     assert "OPENAI_API_KEY" in told.out
+    again = f"ordain models add --data-dir {told.home} keyless --provider openai --model gpt-4o-mini --key-env VARIABLE --replace"
+    assert again in told.out.splitlines()[-1]
     endpoint.answers = [WORD]
     verdicts = {one["profile"]: one for one in told.json("models", "test", "good", "first", "keyless")["verdicts"]}
     assert [verdicts[name]["code"] for name in ("good", "first", "keyless")] == ["", "connection", "no_key"]
@@ -234,7 +236,9 @@ def test_the_offline_rules_say_that_they_are_no_model(tmp_path: Path, capsys: py
         ["local", "worker", "brain"],
     )
     assert told.run("models", "test") == 0
-    assert "no language model" in told.out
+    assert f"no language model; set one up: ordain init --data-dir {told.home}" in told.out
+    assert told.run("doctor") == 0
+    assert f"no language model; set one up: ordain init --data-dir {told.home}" in told.out
 
 
 def test_a_profile_is_removed_when_no_lane_names_it(told: Told) -> None:

@@ -134,6 +134,24 @@ def test_a_refused_file_costs_nothing(copy: Path, tmp_path: Path, statement: str
     assert [one.name for one in home.iterdir()] == ["ordain.toml"]
 
 
+def damaged(content: bytes, how: str) -> bytes:
+    """A backup's bytes with one of them changed, in the text of its schema or anywhere, or without its end."""
+    at = content.index(b"CREATE TABLE runs") + 20
+    return content[: len(content) // 3] if how == "cut" else content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :]
+
+
+@pytest.mark.parametrize("how", ["flipped", "cut"])
+@pytest.mark.parametrize("command", ["restore {0}", "replay --all --backup {0}"])
+def test_a_damaged_file_is_named(copy: Path, tmp_path: Path, how: str, command: str) -> None:
+    """Also where the damage lies in what says which tables it has."""
+    copy.write_bytes(damaged(copy.read_bytes(), how))
+    done = run_cli(*command.format(copy).split(), home=tmp_path / "home")
+    assert done.returncode in {1, 2}
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"ordain: {copy} is not re")
+    assert line.endswith(("[foreign_value]", "[journal_corrupt]", "[no_backup]"))
+
+
 @pytest.mark.parametrize("command", ["serve", "runs list", "replay --all", "store compact", "backup {copy}"])
 def test_a_folder_that_brings_a_trigger_is_refused(copy: Path, tmp_path: Path, command: str) -> None:
     """A whole data folder from outside is opened by no command while a trigger stands in it, and the way out is named."""

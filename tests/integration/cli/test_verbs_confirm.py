@@ -51,7 +51,8 @@ def test_a_declaration_is_confirmed_once(run: Said, tmp_path: Path) -> None:
     """What is new is unconfirmed; confirmed it stays so, until it changes; the others are not asked about again."""
     put(tmp_path)
     run("new", "tell.about")
-    assert "unconfirmed: item.put, tell.about (ordain verbs confirm" in run("list", as_json=False)[1]
+    confirming = f"ordain verbs confirm --data-dir {tmp_path} item.put tell.about"
+    assert f"unconfirmed: item.put, tell.about ({confirming})" in run("list", as_json=False)[1]
     code, done = run("confirm", "item.put")
     assert (code, list(done["confirmed"]), done["already"]) == (0, ["item.put"], [])
     assert run("confirm", "item.put", "math.evaluate")[1] == {"confirmed": {}, "already": ["item.put", "math.evaluate"]}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,9 @@ import pytest
 from ordain.cli.entry import main
 from ordain.cli.groups import GROUPS
 from ordain.cli.hints import in_folder, named_folder
+from ordain.cli.output import with_places
+from ordain.contracts.remedies import NO_MODEL
+from ordain.contracts.visible import visible_line
 
 SAID = "do `ordain runs list`, see ordain doctor says which, or: ordain init --replace"
 CLI = Path(__file__).parents[3] / "src" / "ordain" / "cli"
@@ -42,11 +47,38 @@ def test_nothing_is_said_of_the_default(tmp_path: Path) -> None:
             assert in_folder(SAID) == SAID
 
 
-@pytest.mark.parametrize("odd", ["\\1", "it's", "$(x)", "~/x", "ä"])
-def test_any_folder_is_quoted(odd: str) -> None:
-    """A shell reads what was given."""
-    with named_folder(["--data-dir", odd]):
-        assert shlex.split(in_folder("ordain store compact")) == ["ordain", "store", "compact", "--data-dir", odd]
+@pytest.mark.parametrize("odd", ["\\1", "it's", "$(x)", "a;b", "ä", "-dash"])
+def test_any_folder_is_quoted(odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell reads what was given, wherever it stands: the folder is told from the root."""
+    monkeypatch.chdir(tmp_path)
+    with named_folder([f"--data-dir={odd}"]):
+        told = in_folder("ordain store compact")
+    assert shlex.split(told) == ["ordain", "store", "compact", "--data-dir", f"{tmp_path}/{odd}"]
+
+
+def test_a_folder_of_somebodys_home_is_told_from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In quotation marks no shell knows whose home it is."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    with named_folder(["--data-dir", "~/x"]):
+        assert in_folder("ordain init") == "ordain init --data-dir /home/ada/x"
+
+
+@pytest.mark.parametrize("odd", ["a\x1b[2Jb", "a\u200bb", "a\udcffb", "a  b"])
+def test_a_folder_that_is_not_seen_is_told_by_numbers(odd: str) -> None:
+    """What is told passes every place that shows foreign text, and bash reads the folder's name in it."""
+    with named_folder(["--data-dir", f"/srv/{odd}"]):
+        told = visible_line(in_folder("ordain init"), 1000)
+    line = os.fsencode(told).replace(b"ordain init --data-dir", b"printf %s")
+    assert subprocess.run(["bash", "-c", line], check=True, capture_output=True).stdout == os.fsencode(f"/srv/{odd}")
+
+
+def test_a_server_elsewhere_is_set_up_there() -> None:
+    """A hint of its answers is no command for this machine; what this command says by itself is."""
+    with named_folder(["chat", "--url", "https://ordain.example"]):
+        assert with_places(NO_MODEL) == f"{NO_MODEL} (on the server's machine)"
+        assert in_folder(NO_MODEL) == NO_MODEL
+    with named_folder(["chat", "--data-dir", "/x"]):
+        assert with_places(NO_MODEL) == f"{NO_MODEL} --data-dir /x"
 
 
 @pytest.mark.parametrize("words", ["ordain backup", "ordain restore FILE", "ordain is", "coordain init", "ordain initial"])

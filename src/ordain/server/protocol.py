@@ -168,7 +168,10 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
-        self.app_state = {**self.app_state, PEER: Peer(self.client, self.server)}  # in each request's scope, a handshake's too
+        self.app_state = {
+            **self.app_state,
+            PEER: Peer(self.client, self.server, transport.is_closing),
+        }  # in each request's scope, a handshake's too
         if len(self.connections) > most_connections() and not self._take_place():  # told, while there is a descriptor to tell it with
             self._tell_full()
             self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import shlex
+import socket
 import subprocess
 import sys
 import threading
@@ -168,6 +169,54 @@ def test_without_descriptors_callers_are_told(server: Server) -> None:
         for caller in callers:
             caller.close()
     assert httpx2.get(f"{server.http.base_url}/ready", timeout=PATIENCE_S, trust_env=False, verify=False).status_code == 200
+
+
+def sent(server: Server, request: str, body: str = "", *, length: int | None = None, ended: bool = False) -> socket.socket:
+    """A connection on which this was sent, and nothing more is where it has ``ended`` its side."""
+    line = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
+    head = f"{request} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length or len(body)}\r\n\r\n"
+    with suppress(ConnectionError):  # it was told at once that there is no room, and what is sent after that is refused
+        line.sendall((head + body).encode())
+        if ended:
+            line.shutdown(socket.SHUT_WR)
+    return line
+
+
+def answered(line: socket.socket) -> bytes:
+    """How what a connection is told begins; nothing where it is reset."""
+    with line, suppress(ConnectionError):
+        return line.recv(12)
+    return b""
+
+
+def test_descriptors_are_kept_however_connections_are_used(server: Server) -> None:
+    """Bodies that do not come to their end, more of them than files may be opened: whoever comes then is told, and the runs that go on have what they need."""
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (160, 4096))
+    unfinished = [sent(server, "POST /messages", "{", length=100) for _ in range(200)]
+    try:
+        assert {answered(sent(server, "GET /health")) for _ in range(20)} == {b"HTTP/1.1 503"}
+    finally:
+        for line in unfinished:
+            line.close()
+    assert server.plan(ask("one"))["status"] == "ok"
+
+
+def test_whoever_has_ended_its_side_and_waits_gives_way(tmp_path: Path) -> None:
+    """More messages than files may be opened, whose model does not answer: everybody else is served, and nobody is asked for a token for want of files."""
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as model:
+        model.settimeout(PATIENCE_S)
+        address = f"http://127.0.0.1:{model.getsockname()[1]}/v1"
+        text = f'[models.default]\nprovider = "openai"\nmodel = "silent"\nbase_url = "{address}"\ncontext_tokens = 8192\n'
+        (tmp_path / "ordain.toml").write_text(text, encoding="utf-8")
+        with Server(tmp_path) as server:
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (160, 4096))
+            said = [json.dumps({"sessionId": f"s-{n}", "userId": "ada", "message": {"text": "What is tea?"}}) for n in range(200)]
+            waiting = [sent(server, "POST /messages", one, ended=True) for one in said]
+            asked = [model.accept()[0] for _ in range(70)]
+            statuses = [answered(sent(server, "GET /runs?limit=1")) for _ in range(20)]
+            for line in (*waiting, *asked):
+                line.close()
+            assert set(statuses) == {b"HTTP/1.1 200"}
 
 
 def test_an_emptied_database_is_refused(server: Server) -> None:

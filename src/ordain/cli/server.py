@@ -27,10 +27,11 @@ from ordain.cli.output import print_json
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
+from ordain.runtime.descriptors import check_descriptors
 from ordain.server import Face, build_app
 from ordain.server.bodies import BodyBounds
 from ordain.server.face import PRINCIPAL
-from ordain.server.protocol import HttpProtocol, check_descriptors, socket_options
+from ordain.server.protocol import HttpProtocol, socket_options
 from ordain.settings import Settings, load_settings
 from ordain.wording.wording import Wording, wording_of
 

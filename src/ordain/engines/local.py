@@ -22,6 +22,7 @@ from ordain.errors import EngineLost, JournalDiverged, LeaseLost, OrdainError, R
 from ordain.journal.records import SETTLED, Status
 from ordain.ports.leases import Held, Lease, Leases
 from ordain.ports.store import Append, Change, StoredRun
+from ordain.runtime.descriptors import most_running
 from ordain.runtime.drive import Drive, Driven
 from ordain.runtime.foreign_code import class_of, sent_by_signal
 from ordain.runtime.recovery import TakenUp, taken_up
@@ -132,7 +133,7 @@ class LocalEngine:
             self._arm()
 
     def _places(self) -> int:
-        return self._services.catalogs.current.policy.engine.max_running - len(self._active) - len(self._ready)
+        return most_running(self._services.catalogs.current.policy.engine) - len(self._active) - len(self._ready)
 
     async def _took(self, held: Held) -> None:
         match await taken_up(self._services, held):
@@ -185,8 +186,7 @@ class LocalEngine:
             self._begin(run, None)
 
     def _fill(self) -> None:
-        limit = self._services.catalogs.current.policy.engine.max_running
-        while self.accepting and not self._away and self._ready and len(self._active) < limit:
+        while self.accepting and not self._away and self._ready and self._places() + len(self._ready) > 0:
             self._begin(*self._ready.popleft())
         if self._more and not self._ready:
             self._look_for_more()

@@ -20,9 +20,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
+from ordain.contracts.branches import errors_meant
 from ordain.contracts.conversation import DATA_CHARS
 from ordain.contracts.model_keys import first_misfit, misfit_words
 from ordain.errors import InvalidRequest
+from ordain.server.json_places import Place, place_of_double, place_of_number, place_of_surrogate
 
 M = TypeVar("M", bound=BaseModel)
 DEPTH_MAX = 64
@@ -58,9 +60,9 @@ def of_messages(bounds: BodyBounds) -> BodyBounds:
 class _Refused(ValueError):
     """Why a body that is JSON by its grammar is refused all the same."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, number: str | None = None) -> None:
         super().__init__(code)
-        self.code, self.message = code, message
+        self.code, self.message, self.number = code, message, number
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -70,20 +72,20 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _constant(_: str) -> float:
-    raise _Refused("not_finite", "NaN and Infinity are no JSON")
+def _constant(text: str) -> float:
+    raise _Refused("not_finite", "NaN and Infinity are no JSON", text)
 
 
 def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _Refused("not_finite", "a number is out of range")
+        raise _Refused("not_finite", "a number is out of range", text)
     return value
 
 
 def _integer(text: str) -> int:
     if len(text) > 20 or not -INTEGER_BOUND <= (value := int(text)) < INTEGER_BOUND:
-        raise _Refused("not_finite", "an integer is out of range: 64 bits with sign")
+        raise _Refused("not_finite", "an integer is out of range: 64 bits with sign", text)
     return value
 
 
@@ -141,18 +143,25 @@ def check_json(body: bytes, most: int = BODY_VALUES) -> None:
     _check_shape(body, most)
     try:
         text = body.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"the body is not UTF-8: byte {error.start}", code="invalid_utf8", status=400) from None
+    try:
         value = _DECODER.decode(text)
         if _ESCAPED_SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeDecodeError as error:
-        raise InvalidRequest(f"the body is not UTF-8: byte {error.start}", code="invalid_utf8", status=400) from None
     except UnicodeEncodeError:
-        raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
+        raise _not_strict("invalid_unicode", "a text holds half a surrogate pair", place_of_surrogate(text)) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}: {error.msg}"
         raise InvalidRequest(f"the body is not JSON: {where}", code="malformed_json", status=400) from None
     except _Refused as refused:
-        raise InvalidRequest(refused.message, code=refused.code, status=400) from None
+        place = place_of_double(text) if refused.number is None else place_of_number(text, refused.number)
+        raise _not_strict(refused.code, refused.message, place) from None
+
+
+def _not_strict(code: str, message: str, place: Place | None) -> InvalidRequest:
+    errors = [] if place is None else [{"place": pointer(place), "code": code, "message": message}]
+    return InvalidRequest(message, code=code, status=400, details={"errors": errors} if errors else None)
 
 
 def _check_shape(body: bytes, most: int) -> None:
@@ -196,7 +205,9 @@ def validated(model: type[M], body: bytes, bounds: BodyBounds = SHIPPED) -> M:
         spelled = _whole_numbers(body, found)
         if spelled is not None:
             return validated(model, spelled, bounds)
-        raise InvalidRequest("the request is not of its contract's shape", details={"errors": _first(model, found)}) from None
+        raise InvalidRequest(
+            "the request is not of its contract's shape", details={"errors": _first(model, found, json.loads(body))}
+        ) from None
 
 
 def _whole_numbers(body: bytes, errors: Sequence[ErrorDetails]) -> bytes | None:
@@ -220,19 +231,20 @@ def _is_whole(number: object) -> bool:
     return isinstance(number, float) and number.is_integer() and abs(number) < INTEGER_BOUND
 
 
-def places(model: type[BaseModel], error: ValidationError) -> list[dict[str, str]]:
+def places(model: type[BaseModel], error: ValidationError, value: Any) -> list[dict[str, str]]:
     """Where and why a value does not fit, the first place alone: a JSON pointer, a code and a sentence; no value but the key that was probably meant."""
-    return _first(model, error.errors(include_url=False, include_context=False, include_input=False))
+    return _first(model, error.errors(include_url=False, include_context=False, include_input=False), value)
 
 
-def _first(model: type[BaseModel], errors: Sequence[ErrorDetails]) -> list[dict[str, str]]:
-    one = first_misfit(model, errors)
+def _first(model: type[BaseModel], errors: Sequence[ErrorDetails], value: Any) -> list[dict[str, str]]:
+    one = first_misfit(model, errors_meant(errors, value))
     return [{"place": pointer(one["loc"]), "code": one["type"], "message": misfit_words(model, one)}]
 
 
 def pointer(loc: tuple[int | str, ...]) -> str:
-    """A JSON pointer (RFC 6901); long keys, which are the caller's own, are cut."""
-    return "".join("/" + str(part)[:PLACE_PART_CHARS].replace("~", "~0").replace("/", "~1") for part in loc)
+    """A JSON pointer (RFC 6901); long keys, which are the caller's own, are cut, and what is no text in one is escaped."""
+    parts = (str(part)[:PLACE_PART_CHARS].encode("utf-8", "backslashreplace").decode() for part in loc)
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 async def read(request: Request, model: type[M], bounds: BodyBounds) -> M:

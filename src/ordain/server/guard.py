@@ -17,13 +17,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordain.contracts.access import holds_token, resembles_token
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.errors import InvalidRequest, OrdainError, Refused, Unauthenticated
+from ordain.errors import InvalidRequest, OrdainError, Refused, Transient, Unauthenticated
 from ordain.runtime.access import NOBODY, AccessRequest, Caller, Exposure
 from ordain.server.doors import door_of
 from ordain.server.face import CALLER, Face
 from ordain.server.openai.wire import is_openai
 from ordain.server.peers import address_of, of_another_user
-from ordain.server.problems import problem
+from ordain.server.problems import RETRY_S, problem
+from ordain.server.socket_owners import SocketOwners
 from ordain.server.workspaces import WORKSPACE_HEADER
 
 SUBPROTOCOL, BEARER_SUBPROTOCOL = "ordain", "ordain.bearer."
@@ -38,7 +39,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, face: Face) -> None:
         """Guard ``app`` as the face's exposure says."""
-        self._app, self._face = app, face
+        self._app, self._face, self._owners = app, face, SocketOwners()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let through or refuse."""
@@ -46,7 +47,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            asked = asked_of(scope, self._face.exposure)
+            asked = await asked_of(scope, self._face.exposure, self._owners)
             caller = await self._face.runtime.access.admit(asked, self._face.exposure)
         except OrdainError as error:
             await refusal(error, scope)(scope, receive, send)
@@ -129,10 +130,11 @@ class _Watch:
         return receiving
 
 
-def asked_of(scope: Scope, exposure: Exposure) -> AccessRequest:
-    """What a request asks for, from address and headers alone.
+async def asked_of(scope: Scope, exposure: Exposure, owners: SocketOwners) -> AccessRequest:
+    """What a request asks for, from address and headers, and whose process asks, where that is what counts.
 
     Raises:
+        Transient: 503 ``out_of_resources``: that cannot be found out now.
         InvalidRequest: 400 ``token_in_query`` or ``repeated_header``; 422 where the workspace is empty.
     """
     connection = HTTPConnection(scope)
@@ -159,7 +161,7 @@ def asked_of(scope: Scope, exposure: Exposure) -> AccessRequest:
         default_workspace=DEFAULT_WORKSPACE,
         address=address_of(scope, exposure.proxies),
         public=door.public,
-        stranger=not (door.public or exposure.demanded) and credential is None and of_another_user(scope),
+        stranger=not (door.public or exposure.demanded) and credential is None and await of_another_user(scope, owners),
     )
 
 
@@ -214,4 +216,6 @@ def refusal(error: OrdainError, scope: Scope) -> Response:
         headers["Retry-After"] = str(error.retry_after_s)
     elif isinstance(error, Refused):
         headers["WWW-Authenticate"] = 'Bearer realm="ordain", error="insufficient_scope"'
+    elif isinstance(error, Transient):
+        headers["Retry-After"] = RETRY_S
     return problem(error.status, error.code, error.message, more=error.details, headers=headers)

@@ -8,6 +8,9 @@ cut off, whether it asked by HTTP or through a WebSocket: what waits for it woul
 A client that has ended its side (`nc -N`) is answered, and cannot be told from one that has left until something is written to it: what is
 written to one that has left fails, and one to which nothing is written for ``half_closed_s`` seconds (a run's, as shipped) counts as such; so
 does any of them where there is no connection left for somebody else.
+
+A connection beyond those that there may be is told so. To read that it has ``linger_s`` seconds like whoever is refused, or less: it holds a descriptor
+that is kept for something else, so only a few may, and the one that was told first is closed for the newest.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ import asyncio
 import base64
 import binascii
 import logging
-import resource
 import sys
 from asyncio.transports import BaseTransport
 from http import HTTPStatus
@@ -27,7 +29,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from ordain.errors import ConfigurationError
+from ordain.runtime.descriptors import is_among_last, last_descriptors, most_connections
 from ordain.server.bodies import BODY_BYTES, SHIPPED, BodyBounds, of_messages
 from ordain.server.loopback import APART
 from ordain.server.openai.wire import is_openai, refusal_of
@@ -37,36 +39,10 @@ from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, prob
 LOG = logging.getLogger("ordain.http")
 HEAD_BYTES = 131_072
 STALL_S = 120.0
-KEPT_DESCRIPTORS = 128
-LEAST_DESCRIPTORS = 64
-"""A start opens about 26 files; a quarter of the limit is for connections."""
 TOLD_FOR_S = 60.0
-NO_LIMIT = 1_000_000
 UNREAD_BYTES = 8 * 1024 * 1024
 """Most that may wait for a WebSocket's client while it goes on sending; an answer or event is smaller, and the next one waits for it."""
 _NOT_HTTP = "what came is no HTTP request"
-
-
-def most_connections() -> int:
-    """How many connections there may be: as many as the process may open files, but for those that storage, models and verbs need."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(soft - KEPT_DESCRIPTORS, soft // 4) if soft > 0 else NO_LIMIT
-
-
-def check_descriptors() -> None:
-    """What a server opens at its start leaves enough for connections, storage and models.
-
-    Raises:
-        ConfigurationError: ``too_few_descriptors``, with how many it takes.
-    """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if 0 <= soft < LEAST_DESCRIPTORS:
-        most = "" if hard < 0 or hard >= LEAST_DESCRIPTORS else f" (at most {hard} are allowed to it now)"
-        raise ConfigurationError(
-            f"this process may open {soft} files, and a server needs at least {LEAST_DESCRIPTORS}, one more for each connection: raise that{most}"
-            " with `ulimit -n 1024`, LimitNOFILE= of a systemd unit or --ulimit nofile= of a container",
-            code="too_few_descriptors",
-        )
 
 
 class Stall:
@@ -157,6 +133,8 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     half_closed_s: ClassVar[float] = 600.0
     told_until: ClassVar[float] = 0.0
     """Until when the log need not be told again that connections are refused, by the loop's clock."""
+    turned_away: ClassVar[dict[HttpProtocol, None]] = {}
+    """Those that are told so, the first one first: of this process, as its descriptors are."""
 
     _timer: asyncio.TimerHandle | None = None
     _in_head = False
@@ -168,12 +146,28 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's own
         """Wait for the first request, not for ever."""
         super().connection_made(transport)
-        self.app_state = {**self.app_state, PEER: Peer(self.client, self.server)}  # in each request's scope, a handshake's too
-        if len(self.connections) > most_connections() and not self._take_place():  # told, while there is a descriptor to tell it with
-            self._tell_full()
-            self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")
+        self.app_state = {
+            **self.app_state,
+            PEER: Peer(self.client, self.server, transport.is_closing),
+        }  # in each request's scope, a handshake's too
+        if self._is_beyond(transport) and not self._take_place():  # told, while there is a descriptor to tell it with
+            self._turn_away()
         else:
             self._wait(self.head_s)
+
+    def _is_beyond(self, transport: asyncio.Transport) -> bool:
+        descriptor = transport.get_extra_info("socket").fileno()
+        return len(self.connections) - len(HttpProtocol.turned_away) > most_connections() or is_among_last(descriptor)
+
+    def _turn_away(self) -> None:
+        self._tell_full()
+        self._reject(503, "too_many_connections", "this server has as many connections as it can keep; come back later")
+        turned_away = HttpProtocol.turned_away
+        turned_away[self] = None
+        while len(turned_away) > last_descriptors() // 2:
+            first = next(iter(turned_away))
+            del turned_away[first]
+            first.transport.close()
 
     def _take_place(self) -> bool:
         """Whether one that has ended its side, and so may have left, was given up for this one."""
@@ -183,8 +177,10 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         return other is not None
 
     def gives_way(self) -> bool:
-        """Whether the client has ended its side and is still answered."""
-        return self._half_closed and not self.transport.is_closing()
+        """Whether the client has ended its side and is still answered. What it asked for goes on, and so must have been read."""
+        answering = self._answering
+        read = answering is not None and not answering.body and not self.pipeline
+        return self._half_closed and read and not self.transport.is_closing()
 
     def _tell_full(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -194,6 +190,7 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave nothing behind. uvicorn tells only the newest request that nobody is there; the one that is being answered may be an older one."""
+        HttpProtocol.turned_away.pop(self, None)
         self._stop_waiting()
         if self._answering is not None and not self._answering.response_complete:
             self._answering.disconnected = True

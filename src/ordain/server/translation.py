@@ -256,4 +256,4 @@ def shaped(model: type[M], value: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise InvalidRequest("the request is not of its contract's shape", details={"errors": places(model, error)}) from None
+        raise InvalidRequest("the request is not of its contract's shape", details={"errors": places(model, error, value)}) from None

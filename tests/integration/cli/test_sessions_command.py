@@ -117,8 +117,10 @@ def test_replay_verifies_transcripts(server: Server) -> None:
     assert shown.returncode == 0, shown.stdout
     assert shown.stdout.decode().splitlines()[-2:] == [
         "2 of 2 sessions verify, 3 messages attached again",
-        "not covered, since it is no record of what happened: tokens; mail that its run has taken, whose journal holds it;"
-        " what engines note of their own work",
+        (
+            "not covered, since it is no record of what happened: tokens; mail that its run has taken, whose journal holds it;"
+            " what engines note of their own work"
+        ),
     ]
     told = json.loads(server.cli("replay", "--all", "--json").stdout)
     assert [(one["session"], one["verifies"], one["entries"]) for one in told["sessions"]] == [

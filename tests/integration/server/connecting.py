@@ -11,8 +11,10 @@ import httptools
 import uvicorn
 
 from ordain import Ordain
+from ordain.ports.model import ModelPort
 from ordain.server import Face, build_app
 from ordain.server.protocol import HttpProtocol, socket_options
+from tests.integration.server.openai_house import ordain_of
 
 PATIENCE_S = 60
 
@@ -36,9 +38,11 @@ class Listening:
 
 
 @asynccontextmanager
-async def listening_server(home: Path, protocol: type[HttpProtocol] = HttpProtocol, **face: Any) -> AsyncIterator[Listening]:
+async def listening_server(
+    home: Path, protocol: type[HttpProtocol] = HttpProtocol, model: ModelPort | None = None, **face: Any
+) -> AsyncIterator[Listening]:
     """As `ordain serve` has it, in this process."""
-    async with Ordain(home=home) as ordain:
+    async with ordain_of(home, model) if model else Ordain(home=home) as ordain:
         place = Face(runtime=ordain.runtime, **face)
         config = uvicorn.Config(
             build_app(place),

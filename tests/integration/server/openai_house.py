@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
@@ -14,8 +15,8 @@ import httpx2
 from ordain import Ordain
 from ordain.app import Extras
 from ordain.contracts.profiles import ModelProfile
-from ordain.models.scripted import ScriptedModel, make_script
-from ordain.ports.model import ModelPort
+from ordain.models.scripted import Script, ScriptedModel, make_script
+from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.runtime.access import Exposure
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.server import Face, build_app
@@ -26,6 +27,19 @@ CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 
 SCRIPTED = ModelProfile(provider="scripted", model="scripted", script="in memory")
 VERBS = {"chat_general": [{"content": "It is Wednesday.\n✓ ok · 9 tools"}], "brain.chat": [{"content": "A title"}]}
+
+
+class Waits(ScriptedModel):
+    """Plays a script, once its gate is open."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__(script)
+        self.asked, self.gate = asyncio.Event(), asyncio.Event()
+
+    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
+        self.asked.set()
+        await self.gate.wait()
+        return await super().attempt(request, heard)
 
 
 @asynccontextmanager
@@ -40,14 +54,17 @@ async def house(
     """An Ordain whose model says these words, and its HTTP face."""
     if selectable:
         (home / "policy.toml").write_text(f"version = 1\n[profile]\nselectable = {json.dumps(selectable)}\n")
-    settings = load_settings({}, home)
-    settings = settings.model_copy(update={"profiles": {"default": profile}})
-    extras = Extras(models={"default": model or ScriptedModel(make_script(verbs={**VERBS, **verbs}))})
-    async with Ordain(settings, extras=extras) as ordain:
+    async with ordain_of(home, model or ScriptedModel(make_script(verbs={**VERBS, **verbs})), profile) as ordain:
         face = Face(runtime=ordain.runtime) if exposure is None else Face(runtime=ordain.runtime, exposure=exposure)
         transport = httpx2.ASGITransport(build_app(face), raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield ordain, http
+
+
+def ordain_of(home: Path, model: ModelPort, profile: ModelProfile = SCRIPTED) -> Ordain:
+    """One whose only model is this."""
+    settings = load_settings({}, home).model_copy(update={"profiles": {"default": profile}})
+    return Ordain(settings, extras=Extras(models={"default": model}))
 
 
 def turns(*texts: str) -> list[dict[str, Any]]:

@@ -9,12 +9,23 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from ordain.models.scripted import Script, ScriptedModel, make_script
-from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.models.scripted import make_script
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.continuation import ALIKE, IMPORTED_MARK
 from ordain.runtime.transcript_replay import retell
-from tests.integration.server.openai_house import CHAT, VERBS, file_part, file_parts, house, profiled, said, streamed_text, text_of, turns
+from tests.integration.server.openai_house import (
+    CHAT,
+    VERBS,
+    Waits,
+    file_part,
+    file_parts,
+    house,
+    profiled,
+    said,
+    streamed_text,
+    text_of,
+    turns,
+)
 
 
 async def test_a_conversation_without_a_name_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -195,19 +206,6 @@ async def test_files_tell_conversations_apart_and_what_is_not_read_is_said(tmp_p
         assert forged["ordain"]["ignored"] == ["file lease.md of an earlier message"]
         entries = (await http.get(f"/sessions/{forged['ordain']['session_id']}/messages")).json()["entries"]
         assert "> [file lease.md: it was not read here]" in entries[0]["text"].split("\n")
-
-
-class Waits(ScriptedModel):
-    """Plays a script, once its gate is open."""
-
-    def __init__(self, script: Script) -> None:
-        super().__init__(script)
-        self.asked, self.gate = asyncio.Event(), asyncio.Event()
-
-    async def attempt(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply | ModelError:
-        self.asked.set()
-        await self.gate.wait()
-        return await super().attempt(request, heard)
 
 
 async def test_a_request_that_is_refused_leaves_no_session(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from ordain.models.scripted import make_script
+from ordain.runtime.descriptors import last_descriptors
 from ordain.server.protocol import HEAD_BYTES, STALL_S, HttpProtocol, SocketProtocol
-from tests.integration.server.connecting import PATIENCE_S, Answer, Listening, listening_server, wire
+from tests.integration.server.connecting import PATIENCE_S, Answer, Listening, Wire, listening_server, wire
+from tests.integration.server.openai_house import Waits
 
 HOST = b"Host: localhost\r\n"
 GOOD = b'{"verb_id": "math.evaluate", "payload": {"expression": "1 + 1"}}'
@@ -72,6 +75,12 @@ async def lives(place: Listening) -> bool:
     async with wire(place.port) as line:
         await line.send(sized(GOOD))
         return json.loads((await line.answer()).body)["output"]["result"] == "2"
+
+
+async def asked(line: Wire, address: bytes) -> bytes:
+    """What a GET brings."""
+    await line.send(b"GET " + address + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+    return (await line.answer()).body
 
 
 async def until_nobody_listens(place: Listening) -> None:
@@ -209,6 +218,51 @@ async def test_who_has_ended_its_side_gives_way(tmp_path: Path, monkeypatch: pyt
             assert (await line.answer()).status == 200
             assert await silent.ended()
             assert problem(await refused.answer()) == (503, "too_many_connections")
+
+
+async def test_what_one_asked_for_that_gives_way_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has ended its side and waits for a message's answer makes place for the newcomer, and the message is answered in its session."""
+    monkeypatch.setattr("ordain.server.protocol.most_connections", lambda: 1)
+    body = b'{"sessionId": "s", "userId": "ada", "message": {"text": "What is a lighthouse?"}}'
+    model = Waits(make_script(verbs={"chat_general": [{"content": "A tower with a lamp"}]}))
+    async with listening_server(tmp_path, model=model) as place, wire(place.port) as waiting:
+        await waiting.send(sized(body, path=b"/messages"))
+        waiting.writer.write_eof()
+        async with asyncio.timeout(PATIENCE_S):
+            await model.asked.wait()
+        async with wire(place.port) as line:
+            await line.send(b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n")
+            assert (await line.answer()).status == 200
+            assert await waiting.ended()
+            model.gate.set()
+            async with asyncio.timeout(PATIENCE_S):
+                while b"A tower with a lamp" not in await asked(line, b"/sessions/s/messages"):  # noqa: ASYNC110 - told to those that listen, not here
+                    await asyncio.sleep(0.01)
+
+
+async def test_those_beyond_all_places_hold_few_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is told so and let go for the next, however many come and stay; a place that becomes free is for the next one that comes."""
+    monkeypatch.setattr("ordain.server.protocol.most_connections", lambda: 2)
+    async with listening_server(tmp_path) as place, AsyncExitStack() as stack:
+        first, *_ = [await stack.enter_async_context(wire(place.port)) for _ in range(2)]
+        await first.send(post(b"{", b"Content-Length: 1000\r\n"))
+        for _ in range(3 * last_descriptors()):
+            beyond = await stack.enter_async_context(wire(place.port))
+            await beyond.send(post(b"{", b"Content-Length: 1000\r\n"))
+            assert problem(await beyond.answer()) == (503, "too_many_connections")
+            assert len(place.server.server_state.connections) <= 2 + last_descriptors()
+        first.writer.close()
+        async with asyncio.timeout(PATIENCE_S):
+            while len(place.server.server_state.connections) > 1 + last_descriptors() // 2:  # noqa: ASYNC110 - announced to nobody
+                await asyncio.sleep(0.01)
+        assert await lives(place)
+
+
+async def test_the_last_descriptors_are_for_no_connection(place: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few connections there are: where models and verbs have the others, whoever comes is told so."""
+    monkeypatch.setattr("ordain.server.protocol.is_among_last", bool)
+    async with wire(place.port) as line:
+        assert problem(await line.answer()) == (503, "too_many_connections")
 
 
 async def test_requests_in_a_row_are_answered_in_order(place: Listening) -> None:

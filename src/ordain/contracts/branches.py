@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import ErrorDetails
 
@@ -49,7 +49,7 @@ def _placed(error: ErrorDetails, value: Any) -> _Placed:
 def _is_there(value: Any, part: int | str) -> bool:
     if isinstance(value, dict):
         return part in value
-    return isinstance(value, list) and isinstance(part, int) and part < len(value)
+    return isinstance(value, list) and isinstance(part, int) and part < len(cast("list[Any]", value))
 
 
 def _names_shape(value: Any, rest: Sequence[int | str], code: str) -> bool:

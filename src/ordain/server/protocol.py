@@ -216,6 +216,9 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - what asyncio asks for; uvicorn always says no
         """Nothing more is asked, and what is not whole never will be; our side stays open until all is answered, the last of which says that the connection ends."""
+        if self.pipeline and self.pipeline[0][0].more_body:  # nor is it answered, unlike those before it
+            self.pipeline.popleft()
+            self.cycle = self.pipeline[0][0] if self.pipeline else cast("RequestResponseCycle", self._answering)
         last = self.cycle
         answered = not last or last.response_complete
         if not self._deaf and (self._in_head if answered else last.more_body):

@@ -195,10 +195,11 @@ async def test_who_leaves_a_stream_is_found_by_what_is_told(place: Listening, mo
     await until_nobody_listens(place)
 
 
-async def test_who_has_ended_its_side_is_answered(place: Listening) -> None:
+@pytest.mark.parametrize("half", [b"GET /hea", post(GOOD[:9], b"Content-Length: 100\r\n")], ids=["head", "body"])
+async def test_who_has_ended_its_side_is_answered(place: Listening, half: bytes) -> None:
     """As `nc -N` does: every request that was whole gets its answer, in order; what is not whole gets none; then the connection ends."""
     async with wire(place.port) as line:
-        await line.send(sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + b"GET /hea")
+        await line.send(sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + half)
         line.writer.write_eof()
         answers = [await line.answer() for _ in range(3)]
         assert [answer.status for answer in answers] == [200, 200, 200]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from msgspec import Struct
 
 from ordain.contracts.conversation import ApprovalOpen, MessageAnswer, Question
 from ordain.rules.header import MARKS
-from ordain.rules.plain_reply import plain_reply, quoted_lines
+from ordain.rules.plain_reply import cleaned, plain_reply, quoted_lines
 from ordain.runtime.brief import brief_line, counted, needs_all
 from ordain.runtime.remedies import remedy_lines
 
@@ -16,6 +18,9 @@ NOTHING = {
     "override": "The work was stopped.",
     "repair": "Taken as part of what was said before.",
 }
+_SIGNS = ("CHECK", "TICK", "CROSS", "BALLOT", "SALTIRE", "MULTIPLICATION X", "SQUARE ROOT")
+_DOTS = ("DOT", "BULLET", "HYPHENATION POINT", "SPACING POINT")
+"""How Unicode calls what is drawn like a header's signs and like what stands between its parts."""
 
 
 class PlainAnswer(Struct, frozen=True, kw_only=True):
@@ -59,6 +64,22 @@ def approval_lines(approval: ApprovalOpen) -> str:
         f"{MARKS['unknown']} waits for an approver ({approval.tier}): `ordain approvals approve {approval.approval_id}`, or "
         f"POST /approvals/{approval.approval_id}/approve; a message here is no yes"
     )
+
+
+def unlike_header(words: str) -> str:
+    """A model's words where no header stands and no mark before them: they are cleaned, and a line that looks like a header's stands behind the mark."""
+    return "\n".join(quoted_lines(line) if _resembles_header(line) else line for line in cleaned(words).split("\n"))
+
+
+def _resembles_header(line: str) -> bool:
+    """Whether a line opens with what resembles a header's sign and goes on in parts, as every header's does, or names a run."""
+    sign, rest = line.lstrip()[:1], line.lstrip()[1:]
+    return (sign in MARKS.values() or _is_called(sign, _SIGNS)) and ("ordain run" in rest or any(_is_called(one, _DOTS) for one in rest))
+
+
+def _is_called(sign: str, names: tuple[str, ...]) -> bool:
+    called = unicodedata.name(sign, "") if sign and not sign.isalnum() else ""
+    return any(name in called for name in names)
 
 
 class Quoting:

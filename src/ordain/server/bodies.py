@@ -24,7 +24,7 @@ from ordain.contracts.branches import errors_meant
 from ordain.contracts.conversation import DATA_CHARS
 from ordain.contracts.model_keys import first_misfit, misfit_words
 from ordain.errors import InvalidRequest
-from ordain.server.json_places import Place, place_of_double, place_of_number, place_of_surrogate
+from ordain.server.json_places import place_of_double, place_of_number, place_of_surrogate
 
 M = TypeVar("M", bound=BaseModel)
 DEPTH_MAX = 64
@@ -159,7 +159,7 @@ def check_json(body: bytes, most: int = BODY_VALUES) -> None:
         raise _not_strict(refused.code, refused.message, place) from None
 
 
-def _not_strict(code: str, message: str, place: Place | None) -> InvalidRequest:
+def _not_strict(code: str, message: str, place: tuple[int | str, ...] | None) -> InvalidRequest:
     errors = [] if place is None else [{"place": pointer(place), "code": code, "message": message}]
     return InvalidRequest(message, code=code, status=400, details={"errors": errors} if errors else None)
 

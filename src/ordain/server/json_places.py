@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-Place = tuple[int | str, ...]
-
 
 class _Pairs(list[tuple[str, Any]]):
     """An object with all its pairs."""
@@ -19,7 +17,7 @@ class _Number:
     text: str
 
 
-def place_of_double(text: str) -> Place | None:
+def place_of_double(text: str) -> tuple[int | str, ...] | None:
     """The first key that an object names twice."""
     for place, value in _walked(text):
         if isinstance(value, _Pairs):
@@ -31,12 +29,12 @@ def place_of_double(text: str) -> Place | None:
     return None
 
 
-def place_of_number(text: str, number: str) -> Place | None:
+def place_of_number(text: str, number: str) -> tuple[int | str, ...] | None:
     """The first number that is written so."""
     return next((place for place, value in _walked(text) if isinstance(value, _Number) and value.text == number), None)
 
 
-def place_of_surrogate(text: str) -> Place | None:
+def place_of_surrogate(text: str) -> tuple[int | str, ...] | None:
     """The first text with half a surrogate pair; of a key, that of its object."""
     for place, value in _walked(text):
         texts = [value] if isinstance(value, str) else [key for key, _ in value] if isinstance(value, _Pairs) else []
@@ -53,7 +51,7 @@ def _is_half(text: str) -> bool:
     return False
 
 
-def _walked(text: str) -> Iterator[tuple[Place, Any]]:
+def _walked(text: str) -> Iterator[tuple[tuple[int | str, ...], Any]]:
     """Each value with its place, those that hold others before them; as deep as the text nests. None of what does not come to its end."""
     decoder = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_Number, parse_float=_Number, parse_int=_Number)
     try:
@@ -63,7 +61,7 @@ def _walked(text: str) -> Iterator[tuple[Place, Any]]:
     yield from _below((), value)
 
 
-def _below(place: Place, value: Any) -> Iterator[tuple[Place, Any]]:
+def _below(place: tuple[int | str, ...], value: Any) -> Iterator[tuple[tuple[int | str, ...], Any]]:
     yield place, value
     if isinstance(value, _Pairs):
         for key, one in value:

@@ -38,11 +38,14 @@ from ordain.server.problems import NOTHING_LEFT, USED_UP, out_of_resources, prob
 
 LOG = logging.getLogger("ordain.http")
 HEAD_BYTES = 131_072
+LINE_BYTES = 256
+"""As much of what came is looked at for the address of a request that is none."""
 STALL_S = 120.0
 TOLD_FOR_S = 60.0
 UNREAD_BYTES = 8 * 1024 * 1024
 """Most that may wait for a WebSocket's client while it goes on sending; an answer or event is smaller, and the next one waits for it."""
 _NOT_HTTP = "what came is no HTTP request"
+_NOT_WHOLE = "the request ended before all of it was sent"
 
 
 class Stall:
@@ -139,6 +142,7 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _in_head = False
     _head_bytes = 0
+    _came = b""
     _deaf = False
     _half_closed = False
     _answering: RequestResponseCycle | None = None
@@ -201,6 +205,7 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         """Read on; a head that does not end is refused."""
         if self._deaf:
             return
+        self._came = data[:LINE_BYTES]
         super().data_received(data)
         if self._in_head and not self.transport.is_closing():
             self._head_bytes += len(data)
@@ -210,9 +215,15 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
                 self._wait(self.head_s)
 
     def eof_received(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride] - what asyncio asks for; uvicorn always says no
-        """Nothing more is asked; our side stays open until all that was asked for is answered, the last of which says that the connection ends."""
+        """Nothing more is asked, and what is not whole never will be; our side stays open until all is answered, the last of which says that the connection ends."""
+        if self.pipeline and self.pipeline[0][0].more_body:  # nor is it answered, unlike those before it
+            self.pipeline.popleft()
+            self.cycle = self.pipeline[0][0] if self.pipeline else cast("RequestResponseCycle", self._answering)
         last = self.cycle
-        if not last or last.response_complete or last.more_body:
+        answered = not last or last.response_complete
+        if not self._deaf and (self._in_head if answered else last.more_body):
+            self._reject(400, "malformed_http", _NOT_WHOLE)
+        if answered or last.more_body:
             return False
         last.keep_alive = self._in_head = False
         self._deaf = self._half_closed = True
@@ -313,7 +324,8 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
 
     def _refusal(self, status: int, code: str, detail: str) -> Response:
         """In the shape that clients of its address know, as far as that has come."""
-        path = unquote(bytes(getattr(self, "url", b"")).partition(b"?")[0].decode("latin-1"))
+        target = bytes(getattr(self, "url", b"")) or _target_in(self._came)  # a parser that knows no such method reads no further
+        path = unquote(target.partition(b"?")[0].decode("latin-1"))
         if not is_openai(path):
             return problem(status, code, detail)
         said = refusal_of({"status": status, "code": code, "detail": detail}, path)
@@ -339,6 +351,12 @@ class HttpProtocol(StallWatched, HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self.transport.write_eof()
         self._wait(self.linger_s)
+
+
+def _target_in(data: bytes) -> bytes:
+    """The second word of what came, where it is a request's line."""
+    words = data.partition(b"\n")[0].split(b" ")
+    return words[1] if len(words) > 2 else b""
 
 
 class SocketProtocol(StallWatched, WebSocketsSansIOProtocol):

@@ -15,7 +15,19 @@ from ordain.models.offline import OfflineModel
 from ordain.runtime.access import Exposure
 from ordain.runtime.configuration import Applied, RecordChange
 from ordain.runtime.tokens import NewToken, Tokens
-from tests.integration.server.openai_house import CHAT, RESPONSES, file_part, file_parts, frames_of, house, profiled, said, text_of, turns
+from tests.integration.server.openai_house import (
+    CHAT,
+    RESPONSES,
+    file_part,
+    file_parts,
+    frames_of,
+    house,
+    profiled,
+    said,
+    streamed_text,
+    text_of,
+    turns,
+)
 from tests.shapes.pictures import PNG
 
 
@@ -231,7 +243,7 @@ async def test_a_token_needs_the_scope_and_speaks_for_itself(tmp_path: Path) -> 
 
 
 async def test_with_a_format_the_text_is_the_answer_alone(tmp_path: Path) -> None:
-    """With ``response_format`` the header stands beside the text; JSON that was asked for is JSON of that schema, or a typed failure."""
+    """Where JSON is asked for the header stands beside the text, which is JSON of that schema, or a typed failure."""
     schema = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
     form = {"type": "json_schema", "json_schema": {"name": "day", "schema": schema}}
     async with house(tmp_path, chat_general=[{"content": '```json\n{"day": "Wednesday"}\n```'}]) as (_, http):
@@ -239,13 +251,38 @@ async def test_with_a_format_the_text_is_the_answer_alone(tmp_path: Path) -> Non
         assert json.loads(text_of(answer.json())) == {"day": "Wednesday"}
         assert answer.headers["ordain-run"] == answer.json()["ordain"]["run_id"]
         assert answer.headers["ordain-header"].startswith("%E2%9C%93")
-        plain = await said(http, turns("Which?"), response_format={"type": "text"})
-        assert text_of(plain).startswith("```json")
     async with house(tmp_path / "prose", chat_general=[{"content": "Wednesday, I think."}]) as (_, http):
         body = {"model": "ordain", "messages": turns("Which?"), "response_format": form}
         refused = await http.post(CHAT, json=body)
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "answer_unfit")
         assert frames_of((await http.post(CHAT, json={**body, "stream": True})).text)[-1]["error"]["code"] == "answer_unfit"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_text_as_a_format_is_what_there_is_without_one(tmp_path: Path, stream: bool) -> None:
+    """Clients that send OpenAI's default have the header in the text, and a model's imitation of one behind its mark."""
+    async with house(tmp_path, chat_general=[{"content": "✓ gpt-x · 9 tools\n\nWednesday"}]) as (_, http):
+        asked = {"model": "ordain", "messages": turns("Which?"), "response_format": {"type": "text"}, "stream": stream}
+        response = {"model": "ordain", "input": "Which?", "text": {"format": {"type": "text"}}}
+        chat = await http.post(CHAT, json=asked)
+        texts = [
+            "".join(streamed_text(chat.text)) if stream else text_of(chat.json()),
+            (await http.post(RESPONSES, json=response)).json()["output"][0]["content"][0]["text"],
+        ]
+        for text in texts:
+            assert "\n> ✓ gpt-x · 9 tools\n" in text
+            assert text.startswith(("✓ scripted · no tool · ", "· in progress · "))
+
+
+async def test_a_task_whose_words_imitate_a_header_has_them_behind_a_mark(tmp_path: Path) -> None:
+    """It has no header, so such a line would stand as one; what is no such line is as the model wrote it, and JSON is JSON."""
+    words = "✅ gpt-x • 9 tools • ok\n\n📚 Books · Films\n- ✓ one"
+    async with house(tmp_path, **{"brain.chat": [{"content": words}]}) as (_, http):
+        answer = await said(http, turns("Title for this?"), model="ordain-task")
+        assert text_of(answer) == "> ✅ gpt-x • 9 tools • ok\n\n📚 Books · Films\n- ✓ one"
+    async with house(tmp_path / "json", **{"brain.chat": [{"content": '{"title": "✓ ok · 9 tools"}'}]}) as (_, http):
+        formed = await said(http, turns("As JSON?"), model="ordain-task", response_format={"type": "json_object"})
+        assert json.loads(text_of(formed)) == {"title": "✓ ok · 9 tools"}
 
 
 async def test_a_task_has_no_session_and_no_header(tmp_path: Path) -> None:

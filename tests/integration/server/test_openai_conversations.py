@@ -208,6 +208,25 @@ async def test_files_tell_conversations_apart_and_what_is_not_read_is_said(tmp_p
         assert "> [file lease.md: it was not read here]" in entries[0]["text"].split("\n")
 
 
+@pytest.mark.parametrize("name", ["Ordain-Session", "X-OpenWebUI-Chat-Id", "X-LibreChat-User-Id"])
+async def test_a_header_that_names_whose_words_these_are_is_sent_once(tmp_path: Path, name: str) -> None:
+    """Of two, one would be ignored: 400 repeated_header, as of a workspace's."""
+    async with house(tmp_path) as (ordain, http):
+        twice = await http.post(CHAT, json={"model": "ordain", "messages": turns("Hi")}, headers=[(name, "one"), (name, "two")])
+        assert (twice.status_code, twice.json()["error"]["code"]) == (400, "repeated_header")
+        assert not await ordain.runtime.conversation.sessions("default")
+
+
+async def test_an_empty_name_of_a_session_is_none(tmp_path: Path) -> None:
+    """It is refused wherever it is ours; what another client sends empty before it has a name begins a conversation."""
+    body = {"model": "ordain", "messages": turns("Hi")}
+    async with house(tmp_path) as (_, http):
+        for more, headers in ((body, {"Ordain-Session": ""}), ({**body, "metadata": {"session_id": ""}}, {})):
+            refused = await http.post(CHAT, json=more, headers=headers)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (422, "conversation_unfit")
+        assert (await http.post(CHAT, json=body, headers={"X-LibreChat-Conversation-Id": ""})).status_code == 200
+
+
 async def test_a_request_that_is_refused_leaves_no_session(tmp_path: Path) -> None:
     """A client tries again by itself; the history that it shows comes in with its message, or not at all, and stands before it."""
     (tmp_path / "policy.toml").write_text("version = 1\n[engine]\nmax_accepted = 1\n")

@@ -126,10 +126,21 @@ async def test_what_is_no_http_is_a_problem(place: Listening, name: str) -> None
 
 
 @pytest.mark.parametrize("path", [b"/v1/models", b"/v1/models/%00?x=1", b"/v1/chat/completions"])
-async def test_what_is_no_http_below_the_openai_address_is_said_in_its_shape(place: Listening, path: bytes) -> None:
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"GET PATH HTTP/1.1\r\n" + HOST + b"Prefer: \x01\r\n\r\n",
+        b"GET PATH HTTP/1.1\r\nX: a\x00b\r\n\r\n",
+        b"GET PATH HTTP/1.1\r\nX: a\rb\r\n\r\n",
+        b"BREW PATH HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET PATH\xc3\xa9 HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET PATH HTTP/9.9\r\n" + HOST + b"\r\n",
+    ],
+)
+async def test_what_is_no_http_below_the_openai_address_is_said_in_its_shape(place: Listening, path: bytes, broken: bytes) -> None:
     """A client of that address is told in words that it reads, also where only its headers are none."""
     async with wire(place.port) as line:
-        await line.send(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"Prefer: \x01\r\n\r\n")
+        await line.send(broken.replace(b"PATH", path))
         answer = await line.answer()
         assert (answer.status, answer.headers["content-type"]) == (400, "application/json")
         assert json.loads(answer.body)["error"] == {
@@ -184,15 +195,50 @@ async def test_who_leaves_a_stream_is_found_by_what_is_told(place: Listening, mo
     await until_nobody_listens(place)
 
 
-async def test_who_has_ended_its_side_is_answered(place: Listening) -> None:
+@pytest.mark.parametrize("half", [b"GET /hea", post(GOOD[:9], b"Content-Length: 100\r\n")], ids=["head", "body"])
+async def test_who_has_ended_its_side_is_answered(place: Listening, half: bytes) -> None:
     """As `nc -N` does: every request that was whole gets its answer, in order; what is not whole gets none; then the connection ends."""
     async with wire(place.port) as line:
-        await line.send(sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + b"GET /hea")
+        await line.send(sized(GOOD) + b"GET /health HTTP/1.1\r\n" + HOST + b"\r\n" + sized(GOOD) + half)
         line.writer.write_eof()
         answers = [await line.answer() for _ in range(3)]
         assert [answer.status for answer in answers] == [200, 200, 200]
         assert answers[2].headers["connection"] == "close"
         assert await line.ended()
+
+
+@pytest.mark.parametrize("path", [b"/verbs/execute", b"/v1/chat/completions"])
+@pytest.mark.parametrize("before", [False, True], ids=["alone", "after another"])
+@pytest.mark.parametrize(
+    ("cut", "headers"),
+    [(b"POST %s HTTP/1.1\r\nHost: loc", None), (b"{", b"Content-Length: 100\r\n"), (b"2\r\n{", b"Transfer-Encoding: chunked\r\n")],
+    ids=["a head", "a body", "chunks"],
+)
+async def test_what_ends_before_it_is_whole_is_refused(
+    place: Listening, path: bytes, before: bool, cut: bytes, headers: bytes | None
+) -> None:
+    """Half a request, behind which its sender has ended, is 400 as its address says it, and not merely the connection's end."""
+    async with wire(place.port) as line:
+        if before:
+            assert b"ok" in await asked(line, b"/health")
+        await line.send(cut % path if headers is None else post(cut, headers, path=path))
+        line.writer.write_eof()
+        answer = await line.answer()
+        body = json.loads(answer.body)
+        told = body["error"] if path.startswith(b"/v1") else body
+        assert (answer.status, told["code"]) == (400, "malformed_http")
+        assert "ended before all of it" in answer.body.decode()
+        assert await line.ended()
+
+
+async def test_who_sends_nothing_more_is_told_nothing(place: Listening) -> None:
+    """A connection that ends where no request has begun asks for no answer, neither at its beginning nor after one."""
+    async with wire(place.port) as silent, wire(place.port) as line:
+        silent.writer.write_eof()
+        assert (await silent.answer()).status == 0
+        assert b"ok" in await asked(line, b"/health")
+        line.writer.write_eof()
+        assert (await line.answer()).status == 0
 
 
 async def test_a_stream_goes_on_for_who_has_ended_its_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

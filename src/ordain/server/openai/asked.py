@@ -56,7 +56,6 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
     user: str
     stream: bool
     usage_streamed: bool = False
-    bare: bool = False
     schema: dict[str, Any] | None = None
     ignored: tuple[str, ...] = ()
     instructions: str | None = None
@@ -103,7 +102,6 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
         user=_user(given.user, headers),
         stream=bool(given.stream),
         usage_streamed=given.stream_options is not None and given.stream_options.include_usage,
-        bare=form is not None,
         schema=_schema(form),
         ignored=_ignored(given),
     )
@@ -141,7 +139,6 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
         said_in="/input",
         user=_user(given.user, headers),
         stream=bool(given.stream),
-        bare=form is not None,
         schema=None if form is None or form.type == "text" else dict(form.schema_ or {}),
         ignored=_ignored(given),
         instructions=given.instructions,
@@ -242,8 +239,9 @@ def _shown(
 def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
     """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where there is none."""
     for header, prefix in SESSION_HEADERS.items():
-        if given := headers.get(header, ""):
-            return _session(f"{prefix}{given}", header)
+        named = headers.get(header)
+        if named or (named is not None and not prefix):  # other clients send theirs empty where a conversation begins
+            return _session(f"{prefix}{named}", header)
     given = (metadata or {}).get(_NAME)
     if given is None:
         return ""

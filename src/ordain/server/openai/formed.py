@@ -10,6 +10,7 @@ from ordain.contracts.openai import CompletionUsage
 from ordain.contracts.schema import Schema
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.runtime.brief import read_brief
+from ordain.runtime.plain_answer import unlike_header
 
 REFUSAL_CHARS = 4000
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
@@ -26,13 +27,13 @@ def usage_of(header: str) -> CompletionUsage:
 
 
 def text_alone(words: str, schema: dict[str, Any] | None, header: str = "") -> str:
-    """A model's words without a header: as they are, or as the JSON that was asked for.
+    """A model's words without a header: as the JSON that was asked for, or as they are, but for lines that could be taken for a header's.
 
     Raises:
         InvalidRequest: as ``as_json``; the message says with the ``header`` what happened.
     """
     try:
-        return words if schema is None else as_json(words, schema)
+        return unlike_header(words) if schema is None else as_json(words, schema)
     except InvalidRequest as error:
         raise InvalidRequest(f"{error.message}\n{header}".strip()[:REFUSAL_CHARS], code=error.code) from None
 

@@ -36,9 +36,9 @@ class Narration:
     """What is sent of one message's answer, in pieces; ``answer`` is there once they end."""
 
     def __init__(self, face: Face, workspace: str, sent: Acknowledged, asked: OpenAIAsked) -> None:
-        """Where ``asked`` wants the text to be of a form, nothing is told before the answer stands, and then its words alone."""
+        """Where ``asked`` wants the text to be JSON, nothing is told before the answer stands, and then its words alone."""
         self._face, self._workspace, self._sent = face, workspace, sent
-        self._whole, self._schema = asked.bare, asked.schema
+        self._whole, self._schema = asked.schema is not None, asked.schema
         self._quoting = Quoting()
         self._begun = False
         self.answer: MessageAnswer | None = None

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,7 +37,16 @@ from ordain.server.bodies import BodyBounds, read_large
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.openai.answers import note_of
-from ordain.server.openai.asked import MODELS, OpenAIAsked, asked_in_chat, asked_in_response, model_of, unknown_model
+from ordain.server.openai.asked import (
+    MODELS,
+    SESSION_HEADERS,
+    USER_HEADERS,
+    OpenAIAsked,
+    asked_in_chat,
+    asked_in_response,
+    model_of,
+    unknown_model,
+)
 from ordain.server.openai.formed import text_alone, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
@@ -89,21 +99,33 @@ def openai_router(face: Face) -> Resource:
     async def chat_completions(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A chat completion: the last message is said in the session that the request names, or that holds what it shows.
 
-        The code-written header opens the text, and every line of a model's words stands behind `> `; with `response_format` the text is the answer alone and
+        The code-written header opens the text, and every line of a model's words stands behind `> `; with a `response_format` of JSON the text is the answer alone and
         the header stands in `ordain`. A client that leaves stops nothing.
         """
         given = await read_large(request, ChatCompletionRequest, BOUNDS)
-        asked = asked_in_chat(given, request.headers)
+        asked = asked_in_chat(given, _sent_once(request.headers))
         return await _answer(face, request, workspace, asked, ChatFrames(asked))
 
     @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """A response, likewise; `previous_response_id` goes on in the session of that response."""
         given = await read_large(request, ResponsesRequest, BOUNDS)
-        asked = asked_in_response(given, request.headers, await _session_of(face, workspace, given.previous_response_id))
+        asked = asked_in_response(given, _sent_once(request.headers), await _session_of(face, workspace, given.previous_response_id))
         return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
 
     return router
+
+
+def _sent_once(headers: Headers) -> Headers:
+    """Headers of which none that names a conversation or a user came twice.
+
+    Raises:
+        InvalidRequest: 400 ``repeated_header``.
+    """
+    for name in (*SESSION_HEADERS, *USER_HEADERS):
+        if len(headers.getlist(name)) > 1:
+            raise InvalidRequest(f"{name} is sent once", code="repeated_header", status=400)
+    return headers
 
 
 async def _entries(face: Face, workspace: str) -> Mapping[str, ModelEntry]:
@@ -132,7 +154,7 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
     answer = await answered(face, request, workspace, sent)
     told = answer_text_of(answer)
-    text = text_alone(told.words, asked.schema, told.header) if asked.bare else told.content
+    text = told.content if asked.schema is None else text_alone(told.words, asked.schema, told.header)
     note = note_of(note, answer)
     return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
 

@@ -20,11 +20,11 @@ from ordain.cli.columns import UNBROKEN
 from ordain.cli.conversation_lines import one_line, question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.messenger import Addressed, Messenger
-from ordain.cli.output import show_header, show_reply
+from ordain.cli.output import MESSAGE, show_header, show_reply
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
-from ordain.contracts.visible import escaped_json
+from ordain.contracts.visible import escaped_json, visible_line
 from ordain.errors import Conflict, InvalidRequest, OrdainError
 from ordain.rules.plain_reply import cleaned
 
@@ -99,7 +99,7 @@ class LineChat:
         try:
             await self._messenger.say(self._to, STOP, reply_to=message_id)
         except OrdainError as error:
-            print(cleaned(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]"), file=sys.stderr, flush=True)
+            print(visible_line(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]", MESSAGE), file=sys.stderr, flush=True)
 
     async def _run(self, messages: AsyncIterator[str]) -> int:
         after: int | None = None

@@ -64,6 +64,13 @@ def test_a_wrong_argument_is_named_visibly(capsys: pytest.CaptureFixture[str], a
     assert not hidden(told.replace("\n", " "))
 
 
+@pytest.mark.parametrize("arguments", [["chat", "--session", "x\u200by", "hi"], ["runs", "x\u200by"]])
+def test_what_shows_nothing_is_told_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    """A blank in its place would be another argument."""
+    assert main([*arguments, "--data-dir", str(tmp_path)]) == 2
+    assert "x[U+200B]y" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_an_error_is_told_where_nothing_can_be_imported(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str]

@@ -322,10 +322,7 @@ def test_markdown_looks_like_it(home: Path, environment: dict[str, str], said: l
 
 
 def test_what_is_typed_behind_a_command_waits_for_it(home: Path) -> None:
-    """A session or a verb that was named holds for the very next words, however fast they are typed; behind one that there is not, nothing is said.
-
-    What is said after all is delivered; what is not is told by whoever leaves.
-    """
+    """A session or a verb that was named holds for the very next words, however fast they are typed; behind one that there is not, nothing is said until it is said again."""
     with chatting(home, "--session", "here", **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("/session there\rhello", enter=True)

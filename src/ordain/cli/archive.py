@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class Archive:
 
     async def replay(self, run: str, ledger: LedgerKnows | None = None) -> Replayed:
         """Replay one run of those that there are; whatever is wrong with it is in the verdict. Without ``ledger`` what is gone passes for swept."""
-        services, report = self.runtime.services, Replayed(run=run, flow="", verdict=JournalCorrupt.code)
+        services, report = self.runtime.services, Replayed(run=as_told(run), flow="", verdict=JournalCorrupt.code)
         try:
             stored = await self._load(run)
             report.flow, report.records = f"{stored.flow}@{stored.flow_version}", len(stored.records)
@@ -129,7 +129,7 @@ class Archive:
             catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
             return await said.having(lambda: diff(stored, catalog, policy, services.kinds, load, transcript=said))
         except (JournalError, NotFound, ConfigurationError, ValueError):
-            return PolicyDiff(run=run, flow=flow, verdict=JournalCorrupt.code)
+            return PolicyDiff(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
     async def tree(self, run: str) -> Sequence[str]:
         """The run, by its id as people type it, and everything that descends from it, oldest first.
@@ -165,18 +165,25 @@ class Archive:
             catalog, said = await services.catalogs.pinned(stored.catalog), services.transcript(stored.workspace)
             return await said.having(lambda: answers_read(stored, catalog, wording, services.kinds, said))
         except (JournalError, ConfigurationError, ValueError):
-            return AnswersRead(run=run, flow=flow, verdict=JournalCorrupt.code)
+            return AnswersRead(run=as_told(run), flow=flow, verdict=JournalCorrupt.code)
 
     async def messages(self, wording: Wording) -> list[MessagesRead]:
         """What another wording would make of every session's messages, oldest session first."""
         services, every = self.runtime.services, await self.runtime.search.every_session()
         pinned = services.catalogs.pinned
-        return [await messages_read(services.sessions, workspace, session, wording, pinned) for workspace, session in every]
+        found = [await messages_read(services.sessions, workspace, session, wording, pinned) for workspace, session in every]
+        return [replace(one, workspace=as_told(one.workspace), session=as_told(one.session)) for one in found]
 
     async def retell(self, workspace: str, session: str, ledger: LedgerKnows | None = None) -> Retold:
         """Verify a session's transcript; ``ledger`` as for ``replay``."""
         services = self.runtime.services
-        return await retell(services.sessions, workspace, session, services.catalogs.pinned, ledger)
+        told = await retell(services.sessions, workspace, session, services.catalogs.pinned, ledger)
+        return replace(told, workspace=as_told(told.workspace), session=as_told(told.session))
+
+
+def as_told(found: object) -> str:
+    """An id as it is told; of one that is no text, as only a store that somebody altered holds it, the bytes."""
+    return found if isinstance(found, str) else ascii(found)
 
 
 @contextmanager

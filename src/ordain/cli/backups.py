@@ -15,7 +15,7 @@ from pathlib import Path
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show_line
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.engines.clock import SystemClock
@@ -225,5 +225,5 @@ def _say(facts: Mapping[str, object], lines: Iterable[str], verified: Verified, 
         print_json(facts)
     else:
         for line in lines:
-            show(line)
+            show_line(line)
     return verified.code

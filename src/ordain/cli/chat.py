@@ -10,10 +10,9 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ordain.cli.chat_lines import LineChat, Printed, lines_of, one
+from ordain.cli.chat_lines import LineChat, Printed, goes_on, lines_of, one
 from ordain.cli.connection import Connection, connect_served, in_workspace
 from ordain.cli.conversation_lines import one_line
-from ordain.cli.hints import in_folder
 from ordain.cli.messenger import Addressed, Messenger, new_session
 from ordain.cli.options import ANEW, HERE, RemoteServer, Talking
 from ordain.cli.output import show
@@ -97,10 +96,7 @@ async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> i
     try:
         return await talking.run()
     finally:
-        goes_on = (
-            in_folder("; what runs goes on with the next `ordain serve` or `ordain chat`") if messenger.embedded else "; what runs goes on"
-        )
-        show(f"session {talking.session}{goes_on if talking.leaves_running else ''}")
+        show(f"session {talking.session}{goes_on(embedded=messenger.embedded) if talking.leaves_running else ''}")
         for text in talking.undelivered:
             show(f"not delivered: {one_line(text)}")
 

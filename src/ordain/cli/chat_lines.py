@@ -19,18 +19,21 @@ from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.columns import UNBROKEN
 from ordain.cli.conversation_lines import one_line, question_lines, thread_lines
 from ordain.cli.exit_codes import FAILED, OK
+from ordain.cli.hints import in_folder
 from ordain.cli.messenger import Addressed, Messenger
-from ordain.cli.output import show_header, show_reply
+from ordain.cli.output import MESSAGE, show_header, show_reply, warn
 from ordain.cli.slash import REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import ApprovalEvent, MessageEvent, OptionView, QuestionEvent, ReplyEvent, SessionEvent
-from ordain.contracts.visible import escaped_json
+from ordain.contracts.visible import escaped_json, visible_line
 from ordain.errors import Conflict, InvalidRequest, OrdainError
 from ordain.rules.plain_reply import cleaned
 
 READ_BYTES = 65_536
 LINES_AHEAD = 16
 INTERRUPTED = 130
+BY_SIGNAL = 128
+"""The exit code of what a signal ended, less its number."""
 
 
 class Aside(Enum):
@@ -60,7 +63,7 @@ class LineChat:
         self._seen: dict[str, int] = {}
         self._came = asyncio.Event()
         self._failed = self._asked = False
-        self._stopped = 0
+        self._stopped = self._ended_by = 0
         self._saying, self._waiting_for = False, ""
         self._stopping: asyncio.Task[None] | None = None
 
@@ -73,14 +76,20 @@ class LineChat:
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(self._run(messages))
         loop.add_signal_handler(signal.SIGINT, self._interrupt, task)
+        ending = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]  # as under nohup
+        for number in ending:
+            loop.add_signal_handler(number, self._end, task, number)
         if not self._json:
             announce(self._to.session)  # whoever reads it may press Ctrl-C from then on
         try:
             return await task
         except asyncio.CancelledError:
-            return INTERRUPTED
+            if self._saying or self._waiting_for:
+                warn(f"session {self._to.session}{goes_on(embedded=self._messenger.embedded)}")
+            return BY_SIGNAL + self._ended_by if self._ended_by else INTERRUPTED
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            for number in (signal.SIGINT, *ending):
+                loop.remove_signal_handler(number)
             if self._following is not None:
                 self._following.cancel()
 
@@ -92,6 +101,10 @@ class LineChat:
         elif self._waiting_for:
             self._stop()
 
+    def _end(self, task: asyncio.Task[int], number: int) -> None:
+        self._ended_by = number
+        task.cancel()
+
     def _stop(self) -> None:
         self._stopping = asyncio.ensure_future(self._say_stop(self._waiting_for))
 
@@ -99,7 +112,7 @@ class LineChat:
         try:
             await self._messenger.say(self._to, STOP, reply_to=message_id)
         except OrdainError as error:
-            print(cleaned(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]"), file=sys.stderr, flush=True)
+            print(visible_line(f"not delivered: {one_line(STOP)}: {error.message} [{error.code}]", MESSAGE), file=sys.stderr, flush=True)
 
     async def _run(self, messages: AsyncIterator[str]) -> int:
         after: int | None = None
@@ -294,6 +307,11 @@ def _read(descriptor: int, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue
     with suppress(RuntimeError, CancelledError):
         for last in (rest.decode(errors="replace"), None):
             asyncio.run_coroutine_threadsafe(queue.put(last), loop).result()
+
+
+def goes_on(*, embedded: bool) -> str:
+    """What becomes of what runs when whoever talked has left."""
+    return in_folder("; what runs goes on with the next `ordain serve` or `ordain chat`") if embedded else "; what runs goes on"
 
 
 def announce(session: str) -> None:

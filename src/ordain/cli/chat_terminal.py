@@ -81,6 +81,8 @@ class TerminalChat:
         self._following: asyncio.Task[None] | None = None
         self._changing: asyncio.Task[None] | None = None
         self._ahead: list[str] = []
+        self._unsaid: list[str] = []
+        self._left = False
 
     async def run(self) -> int:
         """Talk until the user leaves; what runs then goes on. Exit code 3: of something that was said nobody knows whether it arrived."""
@@ -111,8 +113,8 @@ class TerminalChat:
 
     @property
     def undelivered(self) -> Sequence[str]:
-        """See ``Outbox``; so is what was typed behind a command that is not done."""
-        return (*self._outbox.undelivered, *self._ahead)
+        """See ``Outbox``; so is what was typed behind a command that failed or is not done, or behind the one that leaves."""
+        return (*self._outbox.undelivered, *self._unsaid, *self._ahead)
 
     @property
     def leaves_running(self) -> bool:
@@ -154,7 +156,9 @@ class TerminalChat:
     def _changed(self, *, failed: bool) -> None:
         self._changing, self._ahead, ahead = None, [], self._ahead
         for text in ahead:
-            if failed:
+            meant = meaning(text)
+            if failed and (isinstance(meant, SlashWords) or (isinstance(meant, Command) and not meant.only_looks)):
+                self._unsaid.append(meant.text if isinstance(meant, SlashWords) else text)
                 self._say(notice(f"not said, since what stands before it failed: {cleaned(text)}"))
             else:
                 self.entered(text)
@@ -212,7 +216,7 @@ class TerminalChat:
 
     def entered(self, text: str) -> None:
         """See ``ChatFace``. What is typed while it is being changed where words go waits for that."""
-        if self._changing is not None:
+        if self._changing is not None or self._left:
             self._ahead.append(text)
             return
         match meaning(text):
@@ -229,6 +233,8 @@ class TerminalChat:
         self._say(
             *(ScreenLine(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY
         )
+        if text in self._unsaid:  # it is said after all
+            self._unsaid.remove(text)
         message = self._outbox.put(self._to, text, reply_to or None)
         self._mine.add(message.message_id)
         self._spawn(self._sent, message, self._to, reply_to)
@@ -339,6 +345,7 @@ class TerminalChat:
             case Slash.HELP:
                 self._say(*(ScreenLine(text=line, style=CYAN, indent="    ") for line in help_lines()), EMPTY)
             case Slash.QUIT:
+                self._left = True
                 self._screen.leave()
 
     def _session(self, words: Sequence[str]) -> None:

@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from ordain.cli.places import home_of
-from ordain.contracts.shell_words import shell_word
 from ordain.errors import ConfigurationError
 
 OPTION = "--data-dir"
@@ -38,8 +37,11 @@ def named_folder(arguments: Sequence[str]) -> Generator[None]:
 
 def in_folder(text: str) -> str:
     """A text of ours, each command line in it with the folder."""
-    folder = _FOLDER.get()
-    return _LINE.sub(lambda found: f"{found[0]} {OPTION} {shell_word(folder)}", text) if folder else text
+    if not (folder := _FOLDER.get()):
+        return text
+    from ordain.contracts.shell_words import shell_word  # lazy: the version and the help need none
+
+    return _LINE.sub(lambda found: f"{found[0]} {OPTION} {shell_word(folder)}", text)
 
 
 def where_it_runs(text: str) -> str:

@@ -20,8 +20,8 @@ from ordain.cli.short_ids import APPROVAL, LAST, SESSION
 from ordain.contracts.conversation import SESSION_ID, Attachment, MessageAnswer, session_path
 from ordain.contracts.events import SessionErasedEvent, SessionEvent
 from ordain.contracts.path_parts import path_part
+from ordain.contracts.visible import visible_line
 from ordain.errors import InvalidRequest, NotFound, Transient
-from ordain.rules.plain_reply import cleaned
 from ordain.runtime.attachments import file_read
 
 WAIT_S = 60
@@ -30,6 +30,7 @@ SILENCE_S = 60.0
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 4.0)
 """Before each further try to reach a server that has gone."""
 CHANNEL = "other"
+NAME_CHARS = 300
 SESSION_NAMED = re.compile(SESSION_ID.removeprefix("^").removesuffix("$"))
 SESSION_IDS = "letters, digits and . _ : @ + / - behind the first letter or digit, 200 at most"
 
@@ -93,7 +94,7 @@ class Messenger:
             raise InvalidRequest("name the file: /attach FILE", code="unclear_command")
         file = file_read(Path(named).expanduser())
         self._files.append(file)
-        return f"{cleaned(file.name)} goes with the next message ({len(self._files)} file{'s' if len(self._files) > 1 else ''})"
+        return f"{visible_line(file.name, NAME_CHARS)} goes with the next message ({len(self._files)} file{'s' if len(self._files) > 1 else ''})"
 
     def _attached(self) -> dict[str, Any]:
         """The files that go now: once, also where the message is refused because of one of them."""

@@ -12,7 +12,7 @@ from ordain.cli.columns import UNBROKEN, clipped, wrapped
 from ordain.cli.hints import where_it_runs
 from ordain.contracts.legible_text import legible_json, pieces
 from ordain.contracts.remedies import NO_MODEL, REMEDIES
-from ordain.contracts.visible import visible_line
+from ordain.contracts.visible import picture_of, visible_line, visible_name
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
 
@@ -39,6 +39,11 @@ def print_json(value: object) -> None:
 def show(text: str) -> None:
     """A line or a few, cleaned of what is no text."""
     print(cleaned(text))
+
+
+def show_line(text: str) -> None:
+    """One line, whatever stands in it: nothing of a store that somebody altered begins another one."""
+    print("".join(picture_of(sign) if sign in "\n\r" else sign for sign in visible_name(text)))
 
 
 def warn(text: str) -> None:

@@ -136,12 +136,12 @@ def as_markdown(report: PolicyReport) -> str:
             lines += ["", f"### {KINDS[kind]} (`{kind}`{fails})", ""]
         runs = list(dict.fromkeys(found.run for found in findings))
         more = f" and {len(runs) - SHOWN_RUNS} more" if len(runs) > SHOWN_RUNS else ""
-        named = ", ".join(f"`{run}`" for run in runs[:SHOWN_RUNS])
+        named = ", ".join(map(_code, runs[:SHOWN_RUNS]))
         lines.append(f"- {_escaped(told(group))}: {_counted(runs)}: {named}{more}")
     if shorter := [run.run for run in report.runs if run.fate is RunFate.SHORTER_TOOLS]:
         lines += [
             "",
-            *_folded(f"Shorter tool lists: {_counted(shorter)} that called none of what is gone", [f"- `{run}`" for run in shorter]),
+            *_folded(f"Shorter tool lists: {_counted(shorter)} that called none of what is gone", [f"- {_code(run)}" for run in shorter]),
         ]
     if others := _others(report):
         lines += ["", *_folded("Other decisions that come out otherwise", [f"- rule `{rule}`: {count}" for rule, count in others.items()])]

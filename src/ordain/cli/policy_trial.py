@@ -14,7 +14,7 @@ from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK, UNREADABLE
 from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
-from ordain.cli.output import print_json, show, warn
+from ordain.cli.output import print_json, show_line, warn
 from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
 from ordain.cli.policy_reports import KINDS, PolicyReport, as_data, check_names, groups, told, write_reports
 from ordain.cli.processes import each
@@ -135,17 +135,17 @@ def _told_of(found: Iterator[RunJudged], total: int) -> Iterator[RunJudged]:
 
 
 def _print(report: PolicyReport) -> None:
-    show(report.lead())
+    show_line(report.lead())
     for line in report.rest():
-        show(f"  {line}")
+        show_line(f"  {line}")
     grouped, kind = groups(report), None
     for group, findings in list(grouped.items())[:GROUPS_SHOWN]:
         if group[0] is not kind:
             kind = group[0]
-            show(f"{KINDS[kind]} ({kind}{', fails' if kind in report.fails else ''})")
+            show_line(f"{KINDS[kind]} ({kind}{', fails' if kind in report.fails else ''})")
         runs = list(dict.fromkeys(found.run for found in findings))
-        show(f"  {told(group)}: {runs[0]}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}")
+        show_line(f"  {told(group)}: {runs[0]}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}")
     if len(grouped) > GROUPS_SHOWN:
-        show(f"  and {len(grouped) - GROUPS_SHOWN} groups more: --report FILE.md has all")
+        show_line(f"  and {len(grouped) - GROUPS_SHOWN} groups more: --report FILE.md has all")
     for run, _, why in report.unreadable():
-        show(f"not judged: {run}  {why}")
+        show_line(f"not judged: {run}  {why}")

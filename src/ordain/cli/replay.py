@@ -15,7 +15,7 @@ from ordain.cli.archive import open_archive
 from ordain.cli.backups import unpacked
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import NO_JUDGING, Everything, Judging
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show, show_line
 from ordain.cli.places import home_of
 from ordain.cli.policy_trial import Trial, compare_some, try_policy
 from ordain.cli.processes import cores, each
@@ -149,7 +149,8 @@ def replay_some(home: Path, runs: Sequence[str], ledger: LedgerKnows | None = No
             if ledger is None or all(report.verdict in {EQUAL, ERASED} for report in found):
                 return found
             _, since = await archive.held_to_ledger()  # a server may have swept something since
-            return [report if report.verdict in {EQUAL, ERASED} else await archive.replay(report.run, since) for report in found]
+            pairs = zip(runs, found, strict=True)
+            return [report if report.verdict in {EQUAL, ERASED} else await archive.replay(run, since) for run, report in pairs]
 
     return asyncio.run(replayed())
 
@@ -161,32 +162,33 @@ def _retold(home: Path, sessions: Sequence[tuple[str, str]], ledger: LedgerKnows
             if ledger is None or all(told.verifies for told in found):
                 return found
             _, since = await archive.held_to_ledger()  # as above, or a run has placed a message
-            return [told if told.verifies else await archive.retell(told.workspace, told.session, since) for told in found]
+            pairs = zip(sessions, found, strict=True)
+            return [told if told.verifies else await archive.retell(*session, since) for session, told in pairs]
 
     return asyncio.run(retold())
 
 
 def _print_report(report: Replayed) -> None:
     state = "settled" if report.settled else "unsettled"
-    show(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
+    show_line(f"{report.verdict:<16} {report.run}  {report.flow}  {report.records} records, {report.decisions} decisions, {state}")
     _print_differences(report.differences)
 
 
 def _print_retold(report: Retold) -> None:
     erased = f", {report.erased} erased" if report.erased else ""
     name = report.session if report.workspace == DEFAULT_WORKSPACE else f"{report.session} in {report.workspace}"
-    show(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
+    show_line(f"{report.verdict:<16} session {name}  {report.entries} entries, {report.decisions} decisions{erased}")
     _print_differences(report.differences)
 
 
 def _print_ledgered(report: Ledgered) -> None:
-    show(f"{report.verdict:<16} ledger  {report.rows} rows, head {report.head}")
+    show_line(f"{report.verdict:<16} ledger  {report.rows} rows, head {report.head}")
     _print_differences(report.differences)
 
 
 def _print_differences(differences: Sequence[Difference]) -> None:
     for difference in differences:
-        show(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
+        show_line(f"  at {difference.place}: recorded {difference.recorded}; now {difference.now}")
 
 
 def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
@@ -200,7 +202,7 @@ def _compare(home: Path, run: str | None, file: Path, *, as_json: bool) -> int:
         for diff in diffs:
             _print_diff(diff, "")
         flipped = sum(len(one.flips) for one in every)
-        show(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
+        show_line(f"{flipped} decisions of {len(every)} runs come out otherwise; budgets were not simulated again")
     return OK if all(one.verdict in {"compared", ERASED} for one in every) else FAILED
 
 
@@ -233,8 +235,8 @@ def _print_diff(diff: PolicyDiff, indent: str) -> None:
         "no frontier" if diff.frontier is None else "bounded throughout" if diff.frontier < 0 else f"frontier at effect {diff.frontier}"
     )
     ended = f", ends {diff.ended[0]} ({diff.ended[1]})" if diff.ended is not None else ""
-    show(f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, {frontier}{ended}")
+    show_line(f"{indent}{diff.verdict:<16} {diff.run}  {diff.flow}  {len(diff.flips)} flips, {frontier}{ended}")
     for flip in diff.flips:
-        show(f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded {flip.recorded}; now {flip.now}")
+        show_line(f"{indent}  {'exact  ' if flip.exact else 'bounded'} {flip.address}: recorded {flip.recorded}; now {flip.now}")
     for child in diff.children:
         _print_diff(child, indent + "  ")

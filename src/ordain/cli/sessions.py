@@ -11,10 +11,10 @@ import msgspec
 
 from ordain.cli.columns import UNBROKEN
 from ordain.cli.connection import connect
-from ordain.cli.conversation_lines import Looks, event_lines, one_line, thread_lines
+from ordain.cli.conversation_lines import Looks, event_lines, thread_lines
 from ordain.cli.exit_codes import OK
 from ordain.cli.messenger import Messenger
-from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.output import moment, print_json, print_table, show, show_line
 from ordain.cli.places import home_of
 from ordain.contracts.events import MessageEvent, SessionEvent
 
@@ -80,5 +80,5 @@ def erase_session(data_dir: Path | None, workspace: str, session: str, why: str,
     if as_json:
         print_json(done)
     else:
-        print(f"{done['outcome']}: session {one_line(session)[1:-1]}, {done['records']} records emptied")
+        show_line(f"{done['outcome']}: session {session}, {done['records']} records emptied")
     return OK

@@ -50,6 +50,10 @@ ABOUT: Mapping[Slash, tuple[str, str]] = {
 }
 
 
+LOOKING = frozenset({Slash.WHY, Slash.MODE, Slash.VERB, Slash.SESSION, Slash.THREADS, Slash.HELP, Slash.QUIT})
+"""What without words only looks, or leaves: it says nothing to the session and changes nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlashWords:
     """Words for the session."""
@@ -63,6 +67,11 @@ class Command:
 
     name: Slash
     words: tuple[str, ...] = ()
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether it only looks, or leaves."""
+        return self.name in LOOKING and not self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from ordain.cli.exit_codes import OK
-from ordain.cli.output import moment, print_json, print_table, show
+from ordain.cli.output import MESSAGE, moment, print_json, print_table, show
 from ordain.cli.person import person
 from ordain.cli.places import home_of
 from ordain.contracts.access import checked_name, checked_scopes, checked_workspaces, parse_lifetime_s, parse_rate
+from ordain.contracts.visible import visible_line
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, NotFound
 from ordain.runtime.tokens import MadeToken, NewToken, Tokens
@@ -130,7 +131,7 @@ def _show_made(made: MadeToken, *, as_json: bool) -> int:
         return OK
     print(made.secret)
     scopes, workspaces = ", ".join(made.token.scopes), ", ".join(made.token.workspaces)
-    print(f"token {made.token.name}: {scopes}; in {workspaces}. It is shown this once.", file=sys.stderr)
+    print(visible_line(f"token {made.token.name}: {scopes}; in {workspaces}. It is shown this once.", MESSAGE), file=sys.stderr)
     return OK
 
 

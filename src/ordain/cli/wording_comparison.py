@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.output import print_json, show
+from ordain.cli.output import print_json, show_line
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import NotFound
 from ordain.runtime.diff import Flip
@@ -40,12 +40,12 @@ def compare_wording(home: Path, run: str | None, folder: Path, *, as_json: bool)
             _print_session(session)
         for one in answers:
             if _says(one):
-                show(f"{one.verdict:<16} {one.run}  {one.flow}  {one.judged} answers, {len(one.flips)} others")
+                show_line(f"{one.verdict:<16} {one.run}  {one.flow}  {one.judged} answers, {len(one.flips)} others")
                 _print_flips(one.flips)
         judged = sum(one.judged for one in (*messages, *answers))
         flipped = sum(len(one.flips) for one in (*messages, *answers))
         unjudged = sum(one.unjudged for one in messages)
-        show(f"{flipped} of {judged} decisions would be others, each in the state that was; {unjudged} not judged: erased")
+        show_line(f"{flipped} of {judged} decisions would be others, each in the state that was; {unjudged} not judged: erased")
     return OK if all(one.verdict in (COMPARED, ERASED) for one in (*messages, *answers)) else FAILED
 
 
@@ -56,13 +56,13 @@ def _says(one: AnswersRead) -> bool:
 def _print_session(session: MessagesRead) -> None:
     name = session.session if session.workspace == DEFAULT_WORKSPACE else f"{session.session} in {session.workspace}"
     erased = f", {session.unjudged} not judged" if session.unjudged else ""
-    show(f"{session.verdict:<16} session {name}  {session.judged} messages, {len(session.flips)} others{erased}")
+    show_line(f"{session.verdict:<16} session {name}  {session.judged} messages, {len(session.flips)} others{erased}")
     _print_flips(session.flips)
 
 
 def _print_flips(flips: Sequence[Flip]) -> None:
     for flip in flips:
-        show(f"  at {flip.address}: recorded {flip.recorded}; now {flip.now}")
+        show_line(f"  at {flip.address}: recorded {flip.recorded}; now {flip.now}")
 
 
 async def _read_with(home: Path, run: str | None, wording: Wording) -> tuple[list[AnswersRead], list[MessagesRead]]:

@@ -276,6 +276,20 @@ def test_ctrl_c_stops_the_turn(server: Server) -> None:
     until_at_rest(server, "s")
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_it_and_says_what_goes_on(server: Server, number: signal.Signals, code: int) -> None:
+    """As a terminal says it; the turn is at work still."""
+    server.start()
+    chat = started(server, "--mode", "agent", "--session", "s", "long work")
+    server.until_some_run("waiting")
+    chat.send_signal(number)
+    out, told = chat.communicate(timeout=PATIENCE_S)
+    assert (chat.returncode, out) == (code, b"")
+    assert told.decode().splitlines() == ["session s", "ordain: session s; what runs goes on"]
+    assert server.cli("chat", "--session", "s", "stop").returncode in {0, 1}
+    until_at_rest(server, "s")
+
+
 def test_ctrl_c_without_a_turn_ends_it(server: Server) -> None:
     """SIGINT while nothing runs ends the command at once, with 130 and no traceback."""
     with started(server, "--session", "s") as chat:

@@ -48,6 +48,15 @@ def leave(terminal: Terminal) -> None:
     assert terminal.end() == 0
 
 
+def said_in(home: Path) -> list[tuple[str, str]]:
+    """What people said there, oldest first, and in which session."""
+    with closing(sqlite3.connect(home / "ordain.db")) as db:
+        found = db.execute(
+            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
+        ).fetchall()
+    return [(session, json.loads(body)["text"]) for session, body in found]
+
+
 def test_header_then_answer(home: Path) -> None:
     """Text comes piece by piece under the header so far; at last the reply stands there once: header, empty line, narrative, prompt."""
     with chatting(home, **play(home)) as terminal:
@@ -313,21 +322,40 @@ def test_markdown_looks_like_it(home: Path, environment: dict[str, str], said: l
 
 
 def test_what_is_typed_behind_a_command_waits_for_it(home: Path) -> None:
-    """A session or a verb that was named holds for the very next words, however fast they are typed; behind one that there is not, nothing is said."""
+    """A session or a verb that was named holds for the very next words, however fast they are typed; behind one that there is not, nothing is said until it is said again."""
     with chatting(home, "--session", "here", **play(home)) as terminal:
         terminal.until("/help")
         terminal.type("/session there\rhello", enter=True)
         terminal.until("Hello to you.")
         terminal.type("/verb math.evaluate\r3 + 4", enter=True)
         terminal.until_answered("math.evaluate >")
-        terminal.type("/verb nope\rto nobody", enter=True)
+        terminal.type("/verb nope\rto nobody\r1 + 1\r/mode agent\r/session", enter=True)
         terminal.until("not said, since what stands before it failed: to nobody")
-        leave(terminal)
-    with closing(sqlite3.connect(home / "ordain.db")) as db:
-        found = db.execute(
-            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
-        ).fetchall()
-    assert [(session, json.loads(body)["text"]) for session, body in found] == [("there", "hello"), ("there", "3 + 4")]
+        terminal.until("(session there)")
+        terminal.type("1 + 1")
+        terminal.until_answered('"result":"2"')
+        terminal.type("\x04", enter=False)
+        assert terminal.end() == 3
+        shown = [line for line in terminal.screen.lines if line.startswith("not delivered: ")]
+        assert shown == ["not delivered: “to nobody”", "not delivered: “/mode agent”"]
+    assert said_in(home) == [("there", "hello"), ("there", "3 + 4"), ("there", "1 + 1")]
+
+
+def test_whoever_leaves_behind_a_command_that_fails_has_left(home: Path) -> None:
+    """Of what was typed behind it nothing is thrown away without a word, also where it was the server that had gone; behind /quit nothing is said."""
+    with chatting(home, "--session", "here", **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type("/verb nope\rto nobody\r/quit\rto nobody either", enter=True)
+        assert terminal.end() == 3
+        told = [line for line in terminal.screen.lines if line.startswith("not delivered: ")]
+        assert told == ["not delivered: “to nobody”", "not delivered: “to nobody either”"]
+    with Server(home, environment=play(home)) as server, chatting(home, "--session", "s", **play(home)) as terminal:
+        terminal.until("/help")
+        server.kill()
+        terminal.type("/session there\rto nobody\r/quit", enter=True)
+        assert terminal.end() == 3
+        assert [line for line in terminal.screen.lines if line.startswith("not delivered: ")] == ["not delivered: “to nobody”"]
+    assert said_in(home) == []
 
 
 def test_a_name_is_looked_for_as_it_was_typed(home: Path) -> None:
@@ -345,11 +373,7 @@ def test_a_name_is_looked_for_as_it_was_typed(home: Path) -> None:
         terminal.type("")
         terminal.until_answered("Hello to you.")
         leave(terminal)
-    with closing(sqlite3.connect(home / "ordain.db")) as db:
-        found = db.execute(
-            "SELECT s.id, t.body FROM transcript t JOIN sessions s ON s.no = t.session WHERE t.kind = 'message' ORDER BY t.seq"
-        ).fetchall()
-    assert [(session, json.loads(body)["text"]) for session, body in found] == [("here", "hello\u200b")]
+    assert said_in(home) == [("here", "hello\u200b")]
 
 
 def test_a_dumb_terminal_gets_lines(home: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_store_that_something_was_taken_out_of_passes_for_none(home: Path, tri
         db.execute("PRAGMA foreign_keys=OFF")
         db.execute("DELETE FROM runs WHERE no = (SELECT max(no) FROM runs)")
     code, _, told = trial("--since", "30d", "--policy", same, "--fail-on", "new-allow,new-deny,outcome")
-    assert (code, "ordain replay --all" in told) == (UNREADABLE, True)
+    assert (code, f"ordain replay --data-dir {home} --all" in told) == (UNREADABLE, True)
 
 
 def test_a_backup_is_read_as_it_lies(home: Path, trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,6 +177,27 @@ def test_a_damaged_run_is_named_and_stops_no_other(home: Path, trial: Trial, tmp
     suite = ET.fromstring(report.read_text(encoding="utf-8"))
     assert [one.attrib["name"] for one in suite if one.find("error") is not None] == [damaged]
     assert trial("--all", "--policy", policy(tmp_path, "narrow", NARROW), "--fail-on", "outcome")[0] == FAILED
+
+
+@pytest.mark.parametrize("text", ["'ab' || char(27) || '[31mX' || char(10) || '::error::pwned' || char(8238)", "CAST(x'ff410a' AS TEXT)"])
+def test_a_run_that_is_called_something_else_makes_no_line(home: Path, trial: Trial, tmp_path: Path, text: str) -> None:
+    """What a store holds for an id commands neither a terminal nor a CI job's log, is no text perhaps, and is named in every report; exit code 4."""
+    plan(home, "sum", "math.evaluate")
+    with closing(sqlite3.connect(home / FILE)) as db:
+        db.execute(f"UPDATE runs SET id = {text}")
+        db.commit()
+    reports = [tmp_path / f"report.{kind}" for kind in ("md", "json", "xml")]
+    told = [option for report in reports for option in ("--report", str(report))]
+    for arguments in (["--policy", policy(tmp_path, "same"), "--all", "--fail-on", "new-allow", *told], ["--all"], ["--all", "--json"]):
+        code, out, err = trial(*arguments)
+        assert code == (UNREADABLE if "--report" in arguments else FAILED)
+        assert (out + err).replace("\n", "").isprintable()
+        assert not [line for line in (out + err).split("\n") if line.startswith("::")]
+        assert "journal_corrupt" in out
+    for report in reports:
+        written = report.read_text(encoding="utf-8")
+        assert "journal_corrupt" in written
+        assert "\n::" not in written
 
 
 def test_only_runs_of_the_span_are_judged(home: Path, trial: Trial, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import json
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from ordain.cli.logs import SealedFormatter
 from ordain.runtime.seal import Seal
 from tests.unit.contracts.test_visible import hidden
 
+CLI = Path(__file__).parents[3] / "src" / "ordain" / "cli"
 POISON = "p\x1b[2J\x00\x7f\u202e\u200bz"
 
 
@@ -25,6 +28,22 @@ def test_json_for_programs_is_escaped(capsys: pytest.CaptureFixture[str]) -> Non
     told = capsys.readouterr().out
     assert json.loads(told) == {"text": POISON}
     assert told.strip().isprintable()
+
+
+def test_what_is_printed_passes_what_makes_it_visible() -> None:
+    """No module of the command prints words with something put into them, but through a function that makes them visible."""
+    own = {"output.py", "entry.py", "library.py"}  # those that make it so, and a line that is drawn over itself
+    found = [
+        f"{file.name}:{call.lineno}"
+        for file in sorted(CLI.glob("*.py"))
+        if file.name not in own
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "print"
+        and any(isinstance(argument, ast.JoinedStr) for argument in call.args)
+    ]
+    assert found == []
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
@@ -43,6 +62,13 @@ def test_a_wrong_argument_is_named_visibly(capsys: pytest.CaptureFixture[str], a
     told = capsys.readouterr().err
     assert told.endswith("[usage]\n")
     assert not hidden(told.replace("\n", " "))
+
+
+@pytest.mark.parametrize("arguments", [["chat", "--session", "x\u200by", "hi"], ["runs", "x\u200by"]])
+def test_what_shows_nothing_is_told_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    """A blank in its place would be another argument."""
+    assert main([*arguments, "--data-dir", str(tmp_path)]) == 2
+    assert "x[U+200B]y" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -172,7 +171,7 @@ class ProfilePolicy(PinnedProfile):
         description="Profiles, by id or glob, to which whoever begins a session may bind it (`ordain:NAME` of /v1).",
     )
 
-    @cached_property
+    @property
     def governs(self) -> bool:
         """Whether the section says anything of a turn that is pinned to nothing."""
         return any(getattr(self, part) != said for part, said in _SAYS_NOTHING.items())

@@ -129,7 +129,7 @@ def test_replay_verifies_transcripts(server: Server) -> None:
     ]
     one = json.loads(server.cli("replay", told["runs"][0]["run"], "--json").stdout)
     assert "sessions" not in one
-    assert (told["not_covered"], "not_covered" in one) == (["tokens"], False)
+    assert (told["not_covered"][0], len(told["not_covered"]), "not_covered" in one) == ("tokens", 3, False)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import PurePath
-from typing import Any
+from threading import Lock, Thread
+from typing import IO, Any
 
 import msgspec
 
@@ -24,6 +26,7 @@ from ordain.store.document_formats import CPU_S, Format
 
 WALL_S = 2.0 * CPU_S
 ENDS_S = 2.0
+"""How long a process that has said all is given to end by itself."""
 AT_ONCE = 2
 ANSWER_BYTES = 64 * 1024 * 1024
 _ENDINGS = {
@@ -77,19 +80,17 @@ class DocumentReader:
 
 async def _read_apart(format_: Format, content: bytes) -> dict[str, Any]:
     """The answer of a process that has only the document."""
-    program = (sys.executable, "-P", "-m", "ordain.store.document_formats", format_)
-    environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
-    try:
-        process = await asyncio.create_subprocess_exec(*program, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment, cwd="/")
-    except OSError as error:
-        raise Transient(f"no process can be started to read it: {error.strerror}", code="no_process") from error
+    apart = _Apart((sys.executable, "-P", "-m", "ordain.store.document_formats", format_))
     try:
         async with asyncio.timeout(WALL_S):
-            answer = await _exchanged(process, content)
+            answer = await asyncio.to_thread(apart.exchanged, content)
     except TimeoutError:
         return _failed("document_too_slow", f"reading the document takes longer than {WALL_S:g} s")
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Transient(f"no process can be started to read it: {why}", code="no_process") from error
     finally:
-        await ended(process)
+        apart.end()
     if not answer.rstrip().endswith(b"}"):  # none, or cut off: the process was ended
         return _failed("document_unreadable", "the document cannot be read: reading it takes too much time or memory")
     try:
@@ -99,37 +100,55 @@ async def _read_apart(format_: Format, content: bytes) -> dict[str, Any]:
     return found
 
 
-async def _exchanged(process: Process, content: bytes) -> bytes:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(ConnectionError):  # it has given up: what it says, or does not, is the answer
-        process.stdin.write(content)
-        await process.stdin.drain()
-        process.stdin.close()
-    answer = bytearray()
-    while len(answer) <= ANSWER_BYTES and (part := await process.stdout.read(1 << 20)):
-        answer += part
-    return bytes(answer)
+class _Apart:
+    """One process, begun and heard in a thread, and ended from another.
 
-
-async def ended(process: Process) -> None:
-    """End a process whose output is read no further; one that has closed it is given a moment to end by itself.
-
-    To kill is to look first whether it has ended, and what looks takes its status from asyncio, which says so on stderr and makes one up.
-    What it has written is read to its end first: asyncio stops reading from a pipe while too much waits unread, then never learns that the pipe
-    was closed, and ``wait`` never returns.
+    asyncio's own waits for ever for the end of a process whose start was cancelled before its pipes were connected, as a loop that ends does.
     """
-    if process.stdout is not None and process.stdout.at_eof():
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ENDS_S):
-                await process.wait()
-                return
-    with suppress(ProcessLookupError):
-        process.kill()
-    if process.stdout is not None:
-        while await process.stdout.read(1 << 20):
-            pass
-    await process.wait()
+
+    def __init__(self, program: Sequence[str]) -> None:
+        """Nothing is begun."""
+        self._program, self._lock, self._over = program, Lock(), False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def exchanged(self, content: bytes) -> bytes:
+        """What the process says to what it is given, at most so much as an answer may have; nothing where it was to end before it began.
+
+        Raises:
+            OSError, RuntimeError: no process, or no thread, can be begun.
+        """
+        environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
+        with self._lock:
+            if self._over:
+                return b""
+            pipe, none = subprocess.PIPE, subprocess.DEVNULL
+            self._process = subprocess.Popen(self._program, stdin=pipe, stdout=pipe, stderr=none, env=environment, cwd="/")  # noqa: S603 - our own program
+        with self._process as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                feeding = Thread(target=_feed, args=(process.stdin, content), daemon=True)
+                feeding.start()
+                answer = process.stdout.read(ANSWER_BYTES + 1)
+                if len(answer) <= ANSWER_BYTES:
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(ENDS_S)
+            finally:
+                self.end()
+            feeding.join()
+        return answer
+
+    def end(self) -> None:
+        """From now on there is no such process; idempotent."""
+        with self._lock:
+            self._over = True
+            if self._process is not None:
+                self._process.kill()
+
+
+def _feed(pipe: IO[bytes], content: bytes) -> None:
+    with suppress(OSError, ValueError), pipe:  # it has given up: what it says, or does not, is the answer
+        pipe.write(content)
 
 
 def _failed(code: str, message: str) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import sys
 import zlib
-from asyncio.subprocess import PIPE
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -127,15 +128,40 @@ async def test_a_document_that_ends_its_process_is_said_to_take_too_much(monkeyp
     assert error.value.code == "document_unreadable"
 
 
-async def test_a_process_whose_answer_nobody_reads_any_more_is_ended() -> None:
-    """However much of it waits in the pipe, and after the loop has stopped reading it: else its place would be taken for good."""
-    writing = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", writing, stdout=PIPE)
-    assert process.stdout is not None
-    await process.stdout.read(1)
-    await asyncio.sleep(0.3)  # by now more waits than the loop takes
-    await asyncio.wait_for(documents.ended(process), 30)
-    assert process.returncode is not None
+def readers() -> int:
+    """How many processes that read documents were begun by this one and run."""
+    found = 0
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            stat = command.with_name("stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            found += b"document_formats" in command.read_bytes() and stat[0] != "Z" and int(stat[1]) == os.getpid()
+    return found
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 13, 50, 400])
+def test_a_reading_that_is_given_up_ends_with_its_loop(turns: int) -> None:
+    """Cut off after any turn of a loop that ends: that waits for nothing for ever, and no process is left."""
+
+    async def leave() -> None:
+        reading = asyncio.create_task(DocumentReader().read("long.txt", b"word " * 1_000_000))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        assert not reading.done()
+
+    asyncio.run(leave())
+    assert readers() == 0
+
+
+async def test_a_reading_that_is_cancelled_leaves_no_process() -> None:
+    """Whoever gives up in the midst of it frees the place for the next."""
+    reader = DocumentReader()
+    for _ in range(5):
+        reading = asyncio.create_task(reader.read("long.txt", b"word " * 1_000_000))
+        await asyncio.sleep(0.05)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(reading, 30)
+    assert (await reader.read("a.txt", b"One word.")).sections
 
 
 @pytest.mark.parametrize(

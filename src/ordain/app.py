@@ -191,10 +191,10 @@ class Ordain(Embedded):
             self._check_here()
             raise Conflict("this Ordain runs already: enter it once, and use it wherever it is wanted", code="not_alone")
         try:
-            self._home, self._over = OneLoop(), False
-            self._check_here()
+            self._home = OneLoop.here()
             async with AsyncExitStack() as closing:
-                self._opened = opened = self._open(closing)
+                opened = self._open(closing)
+                self._opened, self._over = opened, False
                 closing.callback(self._end)
                 await self._begin(opened)
                 self._closing = closing.pop_all()

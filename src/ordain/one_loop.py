@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ordain.errors import Conflict
 
@@ -22,6 +22,13 @@ class OneLoop:
         self._moves = moves
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
+
+    @classmethod
+    def here(cls) -> Self:
+        """The loop that runs here, and none that asks before it is known."""
+        found = cls()
+        found.elsewhere()
+        return found
 
     @property
     def copied(self) -> bool:

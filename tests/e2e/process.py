@@ -152,6 +152,13 @@ class Server:
             assert time.monotonic() < deadline, f"no {kind} {name}"
             time.sleep(0.02)
 
+    def until_served(self) -> None:
+        """Wait until there is room for a connection: that others have closed is not seen before the next turn of the server's loop."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (found := self.http.get("/health")).status_code == 503:
+            assert time.monotonic() < deadline, found.text
+            time.sleep(0.02)
+
     def cli(self, *arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run a command over the same folder."""
         return run_cli(*arguments, home=self.home, environment=self.environment, stdin=stdin)

@@ -168,6 +168,7 @@ def test_without_descriptors_callers_are_told(server: Server) -> None:
     finally:
         for caller in callers:
             caller.close()
+    server.until_served()
     assert httpx2.get(f"{server.http.base_url}/ready", timeout=PATIENCE_S, trust_env=False, verify=False).status_code == 200
 
 
@@ -198,6 +199,7 @@ def test_descriptors_are_kept_however_connections_are_used(server: Server) -> No
     finally:
         for line in unfinished:
             line.close()
+    server.until_served()
     assert server.plan(ask("one"))["status"] == "ok"
 
 

@@ -1,33 +1,91 @@
-"""Write down what the shipped verbs declare, as a start reads it: ``python -m scripts.shipped`` compares, with ``--write`` it writes."""
+"""Write down what ships as a start reads it, without parsing YAML, TOML or a function's signature: ``python -m scripts.shipped`` compares, ``--write`` writes."""
 
 from __future__ import annotations
 
 import json
 import sys
+import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from ordain.shipped_verbs import shipped_makers
 from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.folder import with_own_template
+from ordain.verbs.shipped_file import SHIPPED
+from ordain.verbs.yaml_document import parse_document
+from ordain.wording.languages import shipped_languages, table_of
 
-WRITTEN = Path(__file__).resolve().parent.parent / "src" / "ordain" / "shipped_verbs.json"
+ORDAIN = Path(__file__).resolve().parent.parent / "src" / "ordain"
+VERBS = ORDAIN / "verbs"
 
 
-def rendered() -> str:
-    """Each verb that is always there: where its function stands, and its declaration."""
+def functions() -> list[dict[str, Any]]:
+    """Each verb that is always there and has code: where its function stands, and its declaration."""
     made = [make() for make in shipped_makers(no_library).values()]
-    declared = [{"origin": one.origin, "spec": one.spec.model_dump(mode="json", exclude_unset=True)} for one in made]
-    return json.dumps(declared, indent=1, ensure_ascii=False) + "\n"
+    return [{"origin": one.origin, "spec": one.spec.model_dump(mode="json", exclude_unset=True)} for one in made]
+
+
+def plans() -> dict[str, Any]:
+    """The prompt plans and the verbs that are flows, by id."""
+    folder = VERBS / "builtin"
+    return {name: with_own_template(fields, folder, name) for name, fields in documents(folder).items()}
+
+
+def documents(folder: Path) -> dict[str, Any]:
+    """A folder's YAML files, by name."""
+    return {file.stem: read(file) for file in sorted(folder.glob("*.yaml"))}
+
+
+def read(file: Path) -> Any:
+    """A YAML file as plain data."""
+    return parse_document(file.read_text(encoding="utf-8"), str(file)).value
+
+
+def seats() -> dict[str, Any]:
+    """The rows of the council's file, by name."""
+    return {row["name"]: row for row in read(VERBS / "council" / "seats.yaml")}
+
+
+def policy() -> dict[str, Any]:
+    """The shipped policy."""
+    return tomllib.loads((ORDAIN / "policy.toml").read_text(encoding="utf-8"))
+
+
+def table() -> Any:
+    """The phrases of all languages."""
+    return msgspec.to_builtins(table_of(shipped_languages()))
+
+
+WRITTEN: Mapping[Path, Callable[[], Any]] = {
+    ORDAIN / "shipped_verbs.json": functions,
+    VERBS / "builtin" / SHIPPED: plans,
+    VERBS / "cards" / SHIPPED: lambda: documents(VERBS / "cards" / "shipped"),
+    VERBS / "workflow" / SHIPPED: lambda: documents(VERBS / "workflow" / "shipped"),
+    VERBS / "council" / SHIPPED: seats,
+    ORDAIN / "wording" / "tables" / SHIPPED: table,
+    ORDAIN / "policy.json": policy,
+}
+"""What makes each file."""
+
+
+def rendered(file: Path) -> str:
+    """What is to stand in a file."""
+    return json.dumps(WRITTEN[file](), indent=1, ensure_ascii=False) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     """Compare or write."""
-    text = rendered()
+    texts = {file: rendered(file) for file in WRITTEN}
     if arguments == ["--write"]:
-        WRITTEN.write_text(text, encoding="utf-8")
-    if WRITTEN.read_text(encoding="utf-8") == text:
-        return 0
-    print(f"{WRITTEN.name} is not current; run: .venv/bin/python -m scripts.shipped --write")
-    return 1
+        for file, text in texts.items():
+            file.write_text(text, encoding="utf-8")
+    stale = [str(file.relative_to(ORDAIN)) for file, text in texts.items() if not file.exists() or file.read_text(encoding="utf-8") != text]
+    if stale:
+        print(f"{', '.join(stale)}: not current; run: .venv/bin/python -m scripts.shipped --write")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

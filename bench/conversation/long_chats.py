@@ -41,5 +41,5 @@ async def _begun(talk: Talk, session: str) -> str:
 def counted(talk: Talk) -> Mapping[str, float]:
     """Running totals of this process."""
     counters: Any = talk.ordain.runtime.services.counters
-    fields = {name: getattr(counters, name) for name in counters.__dataclass_fields__}
+    fields = {name: getattr(counters, name) for name in counters.__struct_fields__}
     return {**fields, "commits": talk.ordain.store.writer.commits, "fsync_s": talk.ordain.store.fsync_s}

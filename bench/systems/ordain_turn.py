@@ -75,7 +75,7 @@ async def opened(home: Path, url: str | None) -> AsyncIterator[Ready]:
 
         def counted() -> Mapping[str, float]:
             counters: Any = ordain.runtime.services.counters
-            fields = {name: getattr(counters, name) for name in counters.__dataclass_fields__}
+            fields = {name: getattr(counters, name) for name in counters.__struct_fields__}
             return {**fields, "commits": ordain.store.writer.commits, "fsync_s": ordain.store.fsync_s}
 
         yield Ready(turn=turn, counted=counted)

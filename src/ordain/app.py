@@ -13,6 +13,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
+from msgspec import Struct
+
 from ordain import __version__
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
@@ -87,8 +89,7 @@ class Extras:
     seal: Seal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
+class _Opened(Struct, frozen=True, kw_only=True):
     """What ``start`` opened, whole."""
 
     store: SqliteStore

@@ -18,7 +18,6 @@ from ordain.flows.kinds import Kinds
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates
-from ordain.prompts.renderer import check_template
 from ordain.rules.completeness import Complete, filled
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
@@ -151,6 +150,8 @@ def build_catalog(
     prompts = {**registry.templates, **packaged}
     own = {packaged[name] for name, package in kinds.templates.items() if package.partition(".")[0] == OWN}
     for source in set(prompts.values()).difference(own, prompt_plans().templates.values()):
+        from ordain.prompts.renderer import check_template  # lazy: the template engine; only foreign templates need it now
+
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
     cards, mail = CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out), mail_server(settings, OwnAddresses())

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from ipaddress import ip_network
 from pathlib import Path
 
+import msgspec
 from pydantic import Field
 
 from ordain.contracts.access import parse_rate
@@ -21,6 +23,7 @@ from ordain.contracts.hosted import OPENAI_URL, PLANNER_MODEL, check_lanes, endp
 from ordain.contracts.planner import Strict
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.profiles import NO_MODELS, EmbedderProfile, ModelProfile
+from ordain.contracts.read_only import read_only
 from ordain.errors import ConfigurationError, InvalidRequest
 from ordain.owned_files import read_owned
 from ordain.settings_file import (
@@ -94,12 +97,18 @@ def read_policy(file: Path | None) -> Policy:
         ConfigurationError: not TOML, or not a policy; the message names the key, or what to do where it says no version.
     """
     if file is None:
-        text, name = files("ordain").joinpath("policy.toml").read_text(encoding="utf-8"), "the shipped policy"
-    else:
-        text, name = read_owned(file), str(file)
-        if "version" not in toml_tree(text, name):
-            raise ConfigurationError(f"{file}: version: begin it with `version = 1`, or remove the file: then the shipped policy holds")
+        return _shipped_policy()
+    text, name = read_owned(file), str(file)
+    if "version" not in toml_tree(text, name):
+        raise ConfigurationError(f"{file}: version: begin it with `version = 1`, or remove the file: then the shipped policy holds")
     return validated(Policy, text, name)
+
+
+@cache
+def _shipped_policy() -> Policy:
+    """``policy.toml``, as ``python -m scripts.shipped --write`` wrote it down; nobody can write to it."""
+    tree = msgspec.json.decode(files("ordain").joinpath("policy.json").read_bytes())
+    return read_only(checked(Policy, tree, "the shipped policy"))
 
 
 def load_settings(environment: Mapping[str, str] | None = None, home: Path | None = None) -> Settings:

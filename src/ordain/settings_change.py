@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.contracts.hosted import check_named
 from ordain.models.providers import build_models
@@ -20,8 +21,7 @@ SPELLED = {"verb_secrets": "verbs.secrets"}
 LATER_S = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsChange:
+class SettingsChange(Struct, frozen=True, kw_only=True):
     """Settings as they hold from now on, and the tables in the files that wait for the next start."""
 
     settings: Settings

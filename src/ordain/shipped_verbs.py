@@ -7,15 +7,16 @@ What is always there stands in ``shipped_verbs.json`` as ``@verb`` declares it: 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+import msgspec
+from msgspec import Struct
 
 from ordain.contracts.library import COMMON_WORDS
 from ordain.contracts.policy import VerbsPolicy
+from ordain.contracts.read_only import read_only
 from ordain.contracts.verbs import VerbSpec
 from ordain.owned_files import not_owned
 from ordain.ports.library import Library
@@ -29,11 +30,9 @@ from ordain.verbs.functions import AnyFunctionVerb, VerbContext
 from ordain.verbs.http_access import HttpAccess
 from ordain.verbs.mail_server import MailServer
 from ordain.verbs.registry import Registry
-from ordain.verbs.yaml_document import parse_document
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShippedOptions:
+class ShippedOptions(Struct, frozen=True, kw_only=True):
     """What settings say of shipped verbs beside what they may reach.
 
     ``playbooks``: their folder; without one, or while it holds none, the shipped examples. ``mail``: where mail goes out; without it ``mail.send`` fails.
@@ -44,12 +43,15 @@ class ShippedOptions:
     mail: MailServer | None = None
 
 
+AS_SHIPPED = ShippedOptions()
+
+
 def builtin_registry(
     files_root: Path | None = None,
     urls: Sequence[str] = (),
     http: HttpAccess | None = None,
     library: Callable[[], Library] = no_library,
-    options: ShippedOptions = ShippedOptions(),
+    options: ShippedOptions = AS_SHIPPED,
 ) -> Registry:
     """The shipped verbs; ``files.read`` only with a root, ``web.fetch`` only with URLs.
 
@@ -65,7 +67,7 @@ def builtin_registry(
     """
     makers = shipped_makers(library, options)
     functions: list[AnyFunctionVerb | DeferredVerb] = [
-        DeferredVerb(_as_set(declared.spec, options), declared.origin, makers[declared.spec.name]) for declared in _declarations()
+        DeferredVerb(_as_set(spec, options), origin, makers[spec.name]) for origin, spec in _declarations().items()
     ]
     if files_root is not None:
         functions.append(files_read(files_root))
@@ -84,9 +86,7 @@ def _as_set(spec: VerbSpec, options: ShippedOptions) -> VerbSpec:
     return spec.model_copy(update={"timeout_ms": options.mail.timeout_ms})
 
 
-def shipped_makers(
-    library: Callable[[], Library], options: ShippedOptions = ShippedOptions()
-) -> Mapping[str, Callable[[], AnyFunctionVerb]]:
+def shipped_makers(library: Callable[[], Library], options: ShippedOptions = AS_SHIPPED) -> Mapping[str, Callable[[], AnyFunctionVerb]]:
     """What makes each verb that is always there with its code, by id; called at a verb's first call."""
 
     def calculate() -> AnyFunctionVerb:
@@ -135,22 +135,23 @@ def shipped_makers(
 def playbook_aids() -> Any:
     """What the toolbox is handed to read playbooks with (``PlaybookAids``)."""
     from ordain.toolbox.playbooks import PlaybookAids  # lazy: see above
+    from ordain.verbs.yaml_document import parse_document
 
     return PlaybookAids(parse=parse_document, not_owned=not_owned, common_words=COMMON_WORDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShippedDeclaration:
+class ShippedDeclaration(Struct, frozen=True, kw_only=True):
     """A verb as ``scripts.shipped`` wrote it down, and where its function stands."""
 
     origin: str
-    spec: VerbSpec
+    spec: msgspec.Raw
 
 
 @cache
-def _declarations() -> Sequence[ShippedDeclaration]:
-    written = (Path(__file__).parent / "shipped_verbs.json").read_bytes()
-    return TypeAdapter(tuple[ShippedDeclaration, ...]).validate_json(written)
+def _declarations() -> Mapping[str, VerbSpec]:
+    """The declaration of each, by where its function stands."""
+    written = msgspec.json.decode((Path(__file__).parent / "shipped_verbs.json").read_bytes(), type=list[ShippedDeclaration])
+    return {one.origin: read_only(VerbSpec.model_validate_json(bytes(one.spec))) for one in written}
 
 
 def latest_themes(library: Callable[[], Library]) -> Callable[[VerbContext, int], Any]:

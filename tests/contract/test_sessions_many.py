@@ -183,6 +183,7 @@ async def test_repairs_do_not_pile_up() -> None:
 # --- long and many ------------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.timeout(HANGS_S)
 async def test_ten_thousand_messages_in_one_session() -> None:
     """Ten thousand messages of mixed traffic in one session: numbers stay gapless, every one is decided, every request is answered."""
     policy = {"session": {"max_open": 256}, "history": {"max_entries": 4, "keep_entries": 2, "verb": ""}}

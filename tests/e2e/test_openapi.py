@@ -217,7 +217,9 @@ def test_only_those_with_a_token_are_answered_where_one_is_demanded(tmp_path: Pa
     (tmp_path / "ordain.toml").write_text("[server]\nrequire_token = true\n", encoding="utf-8")
     with Server(tmp_path) as server:
         given = server.cli("token", "create", "all", "--scope", "all").stdout.decode().split()[-1]
-        truth = Truth(httpx2.Client(base_url=server.http.base_url, headers={"Authorization": f"Bearer {given}"}, trust_env=False))
+        truth = Truth(
+            httpx2.Client(base_url=server.http.base_url, headers={"Authorization": f"Bearer {given}"}, trust_env=False, timeout=PATIENCE_S)
+        )
         for path, methods in truth.document["paths"].items():
             for method, operation in methods.items():
                 address = path.replace("{run}", "f" * 32).replace("{seq}", "1")

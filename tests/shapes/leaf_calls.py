@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ordain.contracts.catalog import CompiledVerb
+from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import FunctionVerb, LeafExecutor, Registry
 

@@ -20,6 +20,7 @@ SAYS_NO = {
     Path("docs/requirements.md"): "the seeds' own words",
     Path("docs/reference/verbs.md"): "the schema of `roster_runtime`, whose caller may name agents",
     Path("src/ordain/verbs/builtin/roster_runtime.yaml"): "the same schema",
+    Path("src/ordain/verbs/builtin/shipped.json"): "the same schema",
     Path("src/ordain/flows/roster/templates/roster_plan.j2"): "that it is refused",
 }
 TOOLS = ("check", "demo", ".ci", "scripts", "bench", "examples")

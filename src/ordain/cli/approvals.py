@@ -7,9 +7,10 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.cli.approval_lines import INDENT, approval_lines
 from ordain.cli.connection import Connection, connect, connect_current, in_workspace
@@ -28,8 +29,7 @@ REST_WAIT_S = 300
 YES = "yes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalDecision:
+class ApprovalDecision(Struct, frozen=True, kw_only=True):
     """What the command line says of an approval; ``digest`` None: it is shown and asked for at the terminal."""
 
     approval: str
@@ -41,8 +41,7 @@ class ApprovalDecision:
     grant_any_target: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantWords:
+class GrantWords(Struct, frozen=True, kw_only=True):
     """A grant as the command line names it."""
 
     principal: str
@@ -54,8 +53,7 @@ class GrantWords:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class Desk(Struct, frozen=True, kw_only=True):
     """The approvers' part of the face, in one workspace, asked by the user whose data folder it is."""
 
     connection: Connection

@@ -9,8 +9,10 @@ import sqlite3
 import tempfile
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
@@ -31,8 +33,7 @@ TOLD = 5
 RESTS = ("-wal", "-shm", "-journal")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class Verified(Struct, frozen=True, kw_only=True):
     """What checking a copy came to: how many runs it has, how many of them were replayed, and what holding it to its ledger found."""
 
     runs: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.approvals import Desk, how_to_decide
@@ -27,8 +28,7 @@ WAIT_S = 1
 APPROVALS_MAX = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedCall:
+class AskedCall(Struct, frozen=True, kw_only=True):
     """What the command line says; ``given`` is a JSON object of arguments, over which ``words`` go."""
 
     verb: str
@@ -39,8 +39,7 @@ class AskedCall:
     as_json: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CameTo:
+class CameTo(Struct, frozen=True, kw_only=True):
     """The run as it stands: at rest, or with what it waits for somebody's yes to."""
 
     run: dict[str, Any]

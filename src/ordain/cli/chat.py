@@ -7,8 +7,9 @@ import logging
 import os
 import sys
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.cli.chat_lines import LineChat, Printed, goes_on, lines_of, one
 from ordain.cli.connection import Connection, connect_served, in_workspace
@@ -25,8 +26,7 @@ from ordain.contracts.nearest import did_you_mean
 from ordain.errors import ConfigurationError, InvalidRequest, Refused
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatAsked:
+class ChatAsked(Struct, frozen=True, kw_only=True):
     """What the command line says; ``words`` are one message, and without them messages are typed or piped; ``whole``: headers are."""
 
     words: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.messenger import Messenger
@@ -16,8 +17,7 @@ _ID, _PART = re.compile(r"[0-9a-f]{32}"), re.compile(rf"[0-9a-f]{{{SHORT_ID},31}
 HOW = "/approve says yes to exactly this, /deny says no; no message does"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatDecision:
+class ChatDecision(Struct, frozen=True, kw_only=True):
     """What came of a command: what to say, and whether something was decided."""
 
     lines: Sequence[str]

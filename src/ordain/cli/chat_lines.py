@@ -11,9 +11,10 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct, structs
 
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.columns import UNBROKEN
@@ -43,8 +44,7 @@ class Aside(Enum):
     LEAVE = "leave"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
+class Printed(Struct, frozen=True, kw_only=True):
     """How answers are printed: for programs, or for people with whole headers."""
 
     as_json: bool = False
@@ -176,11 +176,11 @@ class LineChat:
     async def _carry_out(self, command: Command) -> None:
         match command:
             case Command(name=Slash.MODE, words=(mode,)):
-                self._to = replace(self._to, mode=mode)
+                self._to = structs.replace(self._to, mode=mode)
             case Command(name=Slash.VERB, words=words) if words:
                 verbs = () if words == ("-",) else words
                 await self._messenger.check_verbs(verbs)
-                self._to = replace(self._to, verbs=verbs)
+                self._to = structs.replace(self._to, verbs=verbs)
             case Command(name=Slash.WHY):
                 self._print_why()
             case Command(name=Slash.ATTACH, words=words):

@@ -7,8 +7,9 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import ParamSpec
+
+from msgspec import structs
 
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.chat_screen import ChatScreen
@@ -260,7 +261,7 @@ class TerminalChat:
         earlier = await self._messenger.transcript(session, EARLIER_READ)  # where that fails the chat stays where it was
         if self._following is not None:
             self._following.cancel()
-        self._to, self._talk, self._following, self._after = replace(self._to, session=session), Talk(), None, 0
+        self._to, self._talk, self._following, self._after = structs.replace(self._to, session=session), Talk(), None, 0
         self._say(notice(f"session {session}; /help lists commands, Ctrl-D leaves"), EMPTY)
         for at, event in enumerate(earlier):
             self._heard(event, show=at >= len(earlier) - EARLIER)
@@ -334,7 +335,7 @@ class TerminalChat:
             case Slash.ATTACH:
                 self._change(self._attach, " ".join(command.words))
             case Slash.MODE:
-                self._to = replace(self._to, mode=command.words[0] if command.words else self._to.mode)
+                self._to = structs.replace(self._to, mode=command.words[0] if command.words else self._to.mode)
                 self._say(notice(f"mode {self._to.mode}"))
             case Slash.VERB:
                 self._change(self._verbs, command.words)
@@ -371,7 +372,7 @@ class TerminalChat:
         if words:
             verbs = () if tuple(words) == ("-",) else tuple(words)
             await self._messenger.check_verbs(verbs)
-            self._to = replace(self._to, verbs=verbs)
+            self._to = structs.replace(self._to, verbs=verbs)
         named = ", ".join(self._to.verbs)
         self._say(notice("no verb named: each mode has its own" if not named else f"verbs {named}"))
 

@@ -7,11 +7,11 @@ import json
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ordain.cli.config_lines import config_of, difference, differences, place_of, print_config, view, when
 from ordain.cli.config_settings import changed
@@ -34,8 +34,7 @@ from ordain.store.sqlite import SqliteStore
 _ERRORS: Mapping[str, type[OrdainError]] = {"invalid": InvalidRequest, "conflict": Conflict, "missing": NotFound, "refused": Refused}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordNamed:
+class RecordNamed(Struct, frozen=True, kw_only=True):
     """A record as the command line names it."""
 
     resource: str
@@ -56,8 +55,7 @@ class RecordNamed:
         return key_of(self.place, self.resource, self.id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordWanted:
+class RecordWanted(Struct, frozen=True, kw_only=True):
     """What a record is to become: keys that change, or a file that it is, or nothing any more."""
 
     settings: Sequence[str]

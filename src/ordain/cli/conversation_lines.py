@@ -6,8 +6,9 @@ All that a model, a tool or a user said is cleaned first, and below a header no 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.cli.columns import clipped
 from ordain.cli.output import HEADER_INDENT, marked_lines, people_read
@@ -89,8 +90,7 @@ def question_lines(text: str, expected: str, options: Sequence[OptionView], colu
     return [ScreenLine(text="Ordain asks:", style=BOLD), *words(text, columns), *chosen, notice(f"expects {wanted}")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Looks:
+class Looks(Struct, frozen=True, kw_only=True):
     """How things are shown: in how many columns, headers whole or not, and how a model's words are."""
 
     columns: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.errors import ConfigurationError
 from ordain.runtime.file_kinds import FileKind, sniffed
@@ -14,8 +15,7 @@ FILES_MAX = 20_000
 PEEKED = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderFiles:
+class FolderFiles(Struct, frozen=True, kw_only=True):
     """What stands in the places that were named: files to add, those that nobody reads with what they are, and whether a folder was among them."""
 
     files: tuple[Path, ...]

@@ -6,8 +6,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.endpoint_words import models_said, starting, unlisted
@@ -66,8 +67,7 @@ PATIENCE_MS = 120_000
 OWN_URL = "OPENAI_BASE_URL"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstChoice:
+class FirstChoice(Struct, frozen=True, kw_only=True):
     """What is to answer: its profile's name and fields; ``key`` is one that was typed, and goes into a file."""
 
     use: str

@@ -7,9 +7,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.cli.connection import Connection, connect, in_workspace
 from ordain.cli.document_folder import FolderFiles, found_in, is_named, said
@@ -33,8 +34,7 @@ SLOW_BYTES = 1024 * 1024
 """A file from this size on says how far it is, where somebody looks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryPlace:
+class LibraryPlace(Struct, frozen=True, kw_only=True):
     """Whose library, and how it is shown."""
 
     options: CommonOptions

@@ -8,12 +8,12 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import msgspec
+from msgspec import Struct
 
 from ordain.cli.connection import Connection, in_workspace, refusal
 from ordain.cli.short_ids import APPROVAL, LAST, SESSION
@@ -35,8 +35,7 @@ SESSION_NAMED = re.compile(SESSION_ID.removeprefix("^").removesuffix("$"))
 SESSION_IDS = "letters, digits and . _ : @ + / - behind the first letter or digit, 200 at most"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addressed:
+class Addressed(Struct, frozen=True, kw_only=True):
     """Where messages go and how they ask to be carried out. One verb serves the turn, several are all it may use (B-33)."""
 
     session: str
@@ -52,8 +51,7 @@ class Addressed:
         return {"mode": self.mode, **named}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsentMessage:
+class UnsentMessage(Struct, frozen=True, kw_only=True):
     """A message as it is sent, as often as it takes."""
 
     message_id: str

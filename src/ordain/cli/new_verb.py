@@ -6,9 +6,10 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.cli.exit_codes import OK
 from ordain.cli.hints import in_folder
@@ -32,8 +33,7 @@ _HOST = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^/:?#@]+)")
 _WRITES = {"private", "send", "admin", "pay", "delete", "secret"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Argument:
+class _Argument(Struct, frozen=True):
     """An argument of the beginning: its schema's fields, its role's fields, what it means and an example."""
 
     meaning: str
@@ -72,8 +72,7 @@ _ARGUMENTS: Mapping[str, Mapping[str, _Argument]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewVerb:
+class NewVerb(Struct, frozen=True, kw_only=True):
     """What is to be written; ``chats``: it answers in conversations."""
 
     name: str

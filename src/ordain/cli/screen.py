@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "dim", "bold", "ansired", "ansigreen", "ansiyellow", "ansicyan"
 """As prompt_toolkit calls them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScreenLine:
+class ScreenLine(Struct, frozen=True, kw_only=True):
     """One line of foreign text made safe, and how it looks; ``mark`` colours its first sign that shows. With ``spans`` (style, text) it is whole: it fits, and they are how its parts look."""
 
     text: str

@@ -12,12 +12,12 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import uvicorn
 import uvloop
+from msgspec import Struct
 
 from ordain.app import Extras, Ordain
 from ordain.cli.exit_codes import OK, UNAVAILABLE
@@ -107,8 +107,7 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListeningFace:
+class ListeningFace(Struct, frozen=True, kw_only=True):
     """A face that listens: the note that says where, and the server's task, which ends when the server does."""
 
     note: ServerNote

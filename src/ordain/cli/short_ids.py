@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
+
+from msgspec import Struct, field
 
 from ordain.errors import InvalidRequest, NotFound
 
@@ -21,8 +22,7 @@ List = Callable[[Mapping[str, Any]], Awaitable[Sequence[Mapping[str, Any]]]]
 """Asks for a page of a list, with these parameters; raises as the face refuses it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdKind:
+class IdKind(Struct, frozen=True, kw_only=True):
     """What an id is one of: where such are listed, what an item of the list calls its id and itself, how ``every`` one is asked for."""
 
     noun: str

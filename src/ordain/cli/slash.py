@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from ordain.contracts.nearest import did_you_mean
 
@@ -54,15 +55,13 @@ LOOKING = frozenset({Slash.WHY, Slash.MODE, Slash.VERB, Slash.SESSION, Slash.THR
 """What without words only looks, or leaves: it says nothing to the session and changes nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlashWords:
+class SlashWords(Struct, frozen=True, kw_only=True):
     """Words for the session."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Struct, frozen=True, kw_only=True):
     """A command with its words."""
 
     name: Slash
@@ -74,8 +73,7 @@ class Command:
         return self.name in LOOKING and not self.words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unclear:
+class Unclear(Struct, frozen=True, kw_only=True):
     """No command; ``why`` is for the screen."""
 
     why: str

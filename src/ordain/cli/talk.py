@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import (
@@ -18,8 +19,7 @@ from ordain.contracts.events import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """A turn that has not been answered: the message that began it, whether it waits for the user, and what is shown of it so far.
 
     ``named``: code chose that its reply names the message it answers.
@@ -71,12 +71,12 @@ class Talk:
                 return self._turns.pop(run, None)
             case QuestionEvent(run=run) | ApprovalEvent(run=run):
                 turn = self._turn(run)
-                self._turns[run] = replace(turn, waiting=True, header="", words="", attempt=0)
+                self._turns[run] = structs.replace(turn, waiting=True, header="", words="", attempt=0)
                 return turn
             case ProgressEvent(run=run, header=header):
-                self._turns[run] = replace(self._turn(run), header=header)
+                self._turns[run] = structs.replace(self._turn(run), header=header)
             case ResetEvent(run=run, attempt=attempt):
-                self._turns[run] = replace(self._turn(run), attempt=attempt, words="")
+                self._turns[run] = structs.replace(self._turn(run), attempt=attempt, words="")
             case TextEvent():
                 self._text(event)
             case _:
@@ -101,12 +101,12 @@ class Talk:
             return
         known = self._turn(event.run)
         if known.message_id or known.waiting:
-            self._turns[event.run] = replace(known, waiting=False)
+            self._turns[event.run] = structs.replace(known, waiting=False)
             return  # an answer to what the turn asked; it goes on
         # Passing events are not numbered with the durable ones: what the run has done may be told before the message that began it.
-        self._turns[event.run] = replace(known, message_id=event.message_id, text=event.text, named=bool(event.anchor))
+        self._turns[event.run] = structs.replace(known, message_id=event.message_id, text=event.text, named=bool(event.anchor))
 
     def _text(self, event: TextEvent) -> None:
         turn = self._turn(event.run)
         kept = turn.words[: event.offset] if event.attempt == turn.attempt else ""
-        self._turns[event.run] = replace(turn, attempt=event.attempt, words=kept + event.text)
+        self._turns[event.run] = structs.replace(turn, attempt=event.attempt, words=kept + event.text)

@@ -6,11 +6,11 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import MESSAGE, moment, print_json, print_table, show
@@ -29,8 +29,7 @@ from ordain.store.sqlite import SqliteStore
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenWanted:
+class TokenWanted(Struct, frozen=True, kw_only=True):
     """A token as the command line asks for it."""
 
     name: str

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from ordain.app import Extras, Ordain
 from ordain.cli.call_arguments import parsed_input
@@ -34,8 +35,7 @@ _CANNOT = {"nothing_to_quote", "needs_model", "malformed", "truncated"}
 _QUIET = {VerbEffect.READ, VerbEffect.EGRESS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerbTrial:
+class VerbTrial(Struct, frozen=True, kw_only=True):
     """What is to be tried."""
 
     names: Sequence[str] = ()

@@ -7,16 +7,15 @@ The shape that was meant is the one whose kind of value it is; where it is of no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+from msgspec import Struct
 from pydantic_core import ErrorDetails
 
 _SHOULD_BE = "Input should be "
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """An error, and the shapes under which it stands: how deep in what was written, and their names."""
 
     error: ErrorDetails

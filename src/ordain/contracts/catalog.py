@@ -19,6 +19,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from ordain.contracts.agent_verbs import with_agents
 from ordain.contracts.assistant import Assistant
 from ordain.contracts.cards import AGENT_VERB, AgentCard, CardName
+from ordain.contracts.compiled_verb import CompiledVerb, canonical, canonical_object, compiled_verb
 from ordain.contracts.council import Seat, SeatName
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.ids import CatalogDigest
@@ -28,7 +29,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.read_only import read_only
 from ordain.contracts.roster import ROSTER_VERB
 from ordain.contracts.schema import Immutable, Schema
-from ordain.contracts.verbs import PlanStep, VerbEffect, VerbId, VerbSpec
+from ordain.contracts.verbs import VerbEffect, VerbId, VerbSpec
 from ordain.contracts.workflow import FixedStep, SettingName, StepCall, TemplateId, WorkflowTemplate, expanded
 from ordain.errors import ConfigurationError, JournalCorrupt
 
@@ -84,25 +85,6 @@ class CatalogData(Strict):
 
 LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats", "fixed", "assistant")
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
-
-
-class CompiledVerb(Immutable):
-    """A verb with its schemas compiled; ``steps`` are its plan's by ``order``, and what one lacks of services and prompt is the verb's (C3)."""
-
-    spec: VerbSpec
-    input: Schema
-    output: Schema
-    steps: tuple[PlanStep, ...]
-
-    def __init__(self, spec: VerbSpec) -> None:
-        """Compile both schemas now, so that a bad one is found at load and not in a run."""
-        steps = tuple(
-            step.model_copy(
-                update={"services": step.services or spec.services, "prompt_template": step.prompt_template or spec.prompt_template}
-            )
-            for step in sorted(spec.plan, key=lambda step: step.order)
-        )
-        self.__dict__.update(spec=spec, input=Schema(spec.input_schema), output=Schema(spec.output_schema), steps=steps)
 
 
 class CompiledWorkflow(Immutable):
@@ -167,8 +149,12 @@ class Catalog(Immutable):
     @cached_property
     def encoded(self) -> bytes:
         """Canonical JSON: sorted keys, no spaces."""
-        tree: Any = self.data.model_dump(mode="json", exclude={name for name in LEFT_OUT if not getattr(self.data, name)})
-        return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        left_out = {name for name in LEFT_OUT if not getattr(self.data, name)}
+        parts = {name: canonical(value) for name, value in self.data.model_dump(mode="json", exclude={"verbs", *left_out}).items()}
+        parts["verbs"] = canonical_object(
+            {name: self.verbs[name].encoded for name in self.data.verbs}
+        )  # nine tenths of it, and mostly known
+        return canonical_object(parts).encode()
 
     @cached_property
     def digest(self) -> CatalogDigest:
@@ -193,7 +179,7 @@ class Catalog(Immutable):
             if (card := self.card_of(verb_id)) is not None:
                 effects = {verb: self.verbs[verb].spec.effect.value for verb in self.domain_of(card)}
                 whole += [card.model_dump(mode="json", exclude_defaults=True), effects]
-            encoded = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+            encoded = canonical(whole).encode()
             self._declared[verb_id] = "" if verb is None else hashlib.sha256(encoded).hexdigest()[:DECLARED_CHARS]
         return self._declared[verb_id]
 
@@ -370,6 +356,6 @@ def _compiled(template: WorkflowTemplate, settings: Mapping[str, str]) -> Compil
 
 def _compile(spec: VerbSpec) -> CompiledVerb:
     try:
-        return CompiledVerb(spec)
+        return compiled_verb(spec)
     except ConfigurationError as error:
         raise ConfigurationError(f"verb {spec.name}: {error.message}", code="invalid_schema") from error

@@ -7,6 +7,7 @@ plain again, and may be written to.
 from __future__ import annotations
 
 from typing import Any, Final, NoReturn, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 
@@ -42,6 +43,8 @@ class ReadOnlyList(list[Any]):
 
 
 _SEALED: Final = frozenset({*_ATOMS, ReadOnlyDict, ReadOnlyList})
+_MODELS: Final = WeakValueDictionary[int, BaseModel]()
+"""The models that are read-only throughout, by where they lie: looking through one again takes as long as through all that it holds."""
 
 
 def read_only(value: T) -> T:
@@ -61,10 +64,13 @@ def _read_only(value: Any) -> Any:
 
 
 def _read_only_model(model: BaseModel) -> BaseModel:
+    if _MODELS.get(id(model)) is model:
+        return model
     held = model.__dict__
     sealed = {name: part if type(part) in _ATOMS else _read_only(part) for name, part in held.items()}
-    if all(sealed[name] is part for name, part in held.items()):
-        return model
-    copy = model.model_copy()
-    vars(copy).update(sealed)  # past ``model_copy(update=…)``, which would note the fields as written by whoever made the model
-    return copy
+    if any(sealed[name] is not part for name, part in held.items()):
+        model = model.model_copy()
+        vars(model).update(sealed)  # past ``model_copy(update=…)``, which would note the fields as written by whoever made the model
+    if model.model_config.get("frozen"):
+        _MODELS[id(model)] = model
+    return model

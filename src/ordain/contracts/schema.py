@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import NoReturn
 
 import jsonschema_rs
+from msgspec import Struct
 from pydantic import JsonValue
 
 from ordain.errors import ConfigurationError
@@ -33,8 +33,7 @@ class Immutable:
         raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaFault:
+class SchemaFault(Struct, frozen=True, kw_only=True):
     """One violation: where, in words, the value; and which property is ``missing`` or ``unexpected`` there, or which values it may have."""
 
     place: tuple[str, ...]

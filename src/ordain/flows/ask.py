@@ -6,10 +6,9 @@ It returns a complete answer or a typed failure. What the answer means is for th
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, TypeVar, assert_never
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, Struct, field, structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
@@ -31,16 +30,14 @@ TAGS_TOLD = 8
 """Most tags of a verb in the facts of rule ``lane``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskFailed:
+class AskFailed(Struct, frozen=True, kw_only=True):
     """No answer was had; ``code`` is a model error code or a budget or lane reason."""
 
     code: str
     message: str
 
 
-@dataclass(slots=True)
-class _Attempts:
+class _Attempts(Struct):
     """Where the search for an answer stands: at which profile of the lane, how often each was asked, and how many attempts there were in all.
 
     ``calls`` are all that were made, ``lost`` those whose outcome was lost; ``held`` are those at this profile since the last attempt of which

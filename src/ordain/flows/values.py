@@ -10,7 +10,7 @@ from ordain.contracts.profiles import Structured
 from ordain.flows.transcript import TranscriptReader
 from ordain.journal.digests import content_digest
 from ordain.prompts.constraint import constrained
-from ordain.prompts.renderer import Prompt, SystemParts
+from ordain.prompts.prompt import Prompt, SystemParts
 
 
 class Values(dict[int, Any]):

@@ -9,7 +9,6 @@ import asyncio
 import os
 import ssl
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, cast
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.hosted import LOOPBACK, one_spelling
 
@@ -51,8 +51,7 @@ class Presence(StrEnum):
     """It listens, and did not answer in time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True, kw_only=True):
     """A server that is there: ``use`` its name in ``USUAL``, ``models`` as it lists them, ``context_tokens`` by model where it says so."""
 
     use: str

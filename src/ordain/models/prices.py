@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, Decimal
 from importlib.metadata import version
@@ -10,6 +9,7 @@ from typing import Any
 
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import Provider, StartDateConstraint
+from msgspec import Struct
 
 from ordain.contracts.profiles import ModelProfile, PriceTier
 
@@ -28,8 +28,7 @@ PRICES = frozenset(
 """A profile's fields that say what it costs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListPrice:
+class ListPrice(Struct, frozen=True, kw_only=True):
     """What a model costs, in micro-dollars per 1,000 tokens; ``cached`` and ``written`` (the provider's cache, read and filled) None where the list does not say.
 
     ``tiers`` are the prices of calls with long prompts, where the provider charges more for them. ``priced_on`` is

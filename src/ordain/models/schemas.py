@@ -17,7 +17,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.refusals import malformed
 from ordain.ports.model import ModelError, ModelRequest
 from ordain.prompts.constraint import constrained
-from ordain.prompts.renderer import Prompt
+from ordain.prompts.prompt import Prompt
 
 WRAPPED = "answer"
 SCHEMAS_KEPT = 256

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ordain.prompts.renderer import Prompt
+from ordain.prompts.prompt import Prompt
 
 _PREAMBLE = "\n\nAnswer with one JSON value and nothing else, valid for this JSON Schema:\n"
 _ENCODER = msgspec.json.Encoder(order="sorted")

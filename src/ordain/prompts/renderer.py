@@ -19,6 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ordain.errors import ConfigurationError
 from ordain.prompts import language
+from ordain.prompts.prompt import Prompt, SystemParts
 
 SEPARATOR = "=====\n"
 """A template's system part ends at this line; what follows is the user part."""
@@ -185,13 +186,6 @@ def _environment() -> _Environment:
 _ENVIRONMENT = _environment()
 
 
-class Prompt(msgspec.Struct, frozen=True):
-    """A rendered prompt: the stable part first, so that providers can cache it."""
-
-    system: str
-    user: str
-
-
 class _Compiled(msgspec.Struct, frozen=True):
     """A template's two parts; ``names`` are what its system part may look at, ``objection`` why no new catalog takes it, with its line."""
 
@@ -259,11 +253,9 @@ def _invalid(line: int, what: str) -> ConfigurationError:
 
 
 _ABSENT = object()
-SystemParts = dict[str, tuple[list[Any], str]]
-"""System parts rendered before, by template: the inputs that each looked at, and its text."""
 
 
-def render(source: str, inputs: Mapping[str, Any], before: SystemParts | None = None) -> Prompt:
+def rendered(source: str, inputs: Mapping[str, Any], before: SystemParts | None = None) -> Prompt:
     """Render one prompt. ``before`` keeps system parts from call to call: one whose inputs are the very same objects has the same text.
 
     Raises:

@@ -9,7 +9,6 @@ another table must show as another decision and not as a divergence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -110,8 +109,7 @@ class AnswerFacts(Struct, frozen=True, kw_only=True):
     sorted: str | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerInputs:
+class AnswerInputs(Struct, frozen=True, kw_only=True):
     """The answer's text, the wording that it is read with, and the labels of what was offered."""
 
     text: str

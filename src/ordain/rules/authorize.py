@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.approvals import GRANTABLE, TIERS, Delegation, MayAsk, Tier
-from ordain.contracts.catalog import NOT_CONFIGURED, Catalog, CompiledVerb
+from ordain.contracts.catalog import NOT_CONFIGURED, Catalog
+from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.contracts.handoff import Handed
 from ordain.contracts.pinned import SafetyMode
 from ordain.contracts.policy import Policy

@@ -7,7 +7,6 @@ own. The chain is asked so before it ends, and whoever takes its result asks aga
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
@@ -49,8 +48,7 @@ class ChainEndFacts(Struct, frozen=True, gc=False, kw_only=True):
     directive: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainEndInputs:
+class ChainEndInputs(Struct, frozen=True, kw_only=True):
     """The result as the chain gave it."""
 
     result: Mapping[str, Any]

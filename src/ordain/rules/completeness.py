@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -46,8 +45,7 @@ class CompletenessFacts(Struct, frozen=True, kw_only=True):
     required: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletenessInputs:
+class CompletenessInputs(Struct, frozen=True, kw_only=True):
     """The catalog that declares the verb."""
 
     catalog: Catalog

@@ -8,7 +8,6 @@ fails the council; nothing of it is taken for an acceptance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -74,8 +73,7 @@ class CouncilEnd(StrEnum):
     UNRESOLVED = UNRESOLVED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CourseRow:
+class CourseRow(Struct, frozen=True, kw_only=True):
     """What a word leads to, at which stages of a round and whether rounds are left or not; None: either way."""
 
     word: AuditAction
@@ -106,8 +104,7 @@ COURSE = _rows()
 """The one table of a council's transitions; exactly one row fits whatever a verdict may be. The docs' diagram is made of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class Doubt(Struct, frozen=True, kw_only=True):
     """A bound of policy's that an accepted answer has to keep; one that does not makes the word ``revise_same_round``."""
 
     score: str
@@ -173,8 +170,7 @@ class CouncilFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     auditor: str | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CouncilInputs:
+class CouncilInputs(Struct, frozen=True, kw_only=True):
     """What chair and auditor said, parsed; None where they said nothing."""
 
     chair: Parsed | Unparsed | None

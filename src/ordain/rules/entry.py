@@ -8,7 +8,6 @@ that may run here; beside named tools it narrows them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -60,8 +59,7 @@ class EntryFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     packs: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryInputs:
+class EntryInputs(Struct, frozen=True, kw_only=True):
     """The tools and packs named, and the catalog to find everything in."""
 
     tools: Sequence[str]

@@ -7,7 +7,6 @@ What weighs most holds: denied, escalated, reviewed, passed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 from unicodedata import category, normalize
 
@@ -72,8 +71,7 @@ class GuardrailFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardrailInputs:
+class GuardrailInputs(Struct, frozen=True, kw_only=True):
     """The arguments of the call, in which the task stands."""
 
     args: dict[str, Any]

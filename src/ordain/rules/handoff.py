@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -125,8 +124,7 @@ class HandoffFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandoffInputs:
+class HandoffInputs(Struct, frozen=True, kw_only=True):
     """The calls; the catalog, the profile that holds and what the run may do; what it has left, and where it belongs. ``given`` is the envelope that a run began with."""
 
     calls: tuple[HandoffAsk, ...]

@@ -7,7 +7,6 @@ never implies a lane.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -74,8 +73,7 @@ class LaneFacts(Struct, frozen=True, kw_only=True):
     images: int | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneInputs:
+class LaneInputs(Struct, frozen=True, kw_only=True):
     """The lane of a purpose for which policy's table has none: a function, so that a policy diff asks the other policy. ``held``: the profile that holds. ``seeing``: the model profiles that see."""
 
     by_purpose: Callable[[Policy], Lane]

@@ -7,7 +7,6 @@ else: that none can be found breaks no run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -63,8 +62,7 @@ class AgentProposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return float(said) if sure else self.confidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NegotiateInputs:
+class NegotiateInputs(Struct, frozen=True, kw_only=True):
     """The proposals, in the order of their steps."""
 
     proposals: Sequence[AgentProposal]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -35,8 +34,7 @@ class OpinionFacts(Struct, frozen=True, kw_only=True):
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpinionInputs:
+class OpinionInputs(Struct, frozen=True, kw_only=True):
     """The answer as parsed."""
 
     proposal: Parsed | Unparsed

@@ -7,7 +7,6 @@ what it comes to. Agents are handed a turn only where each of them is there and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -106,8 +105,7 @@ class OutcomeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     supervised: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeInputs:
+class OutcomeInputs(Struct, frozen=True, kw_only=True):
     """Who is named to be handed the turn, who is there, and the profile that holds."""
 
     delegates: Sequence[str]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ordain.contracts.grounds import Ground
 from ordain.contracts.policy import Policy
@@ -45,8 +44,7 @@ class OutputFacts(Struct, frozen=True, kw_only=True):
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputInputs:
+class OutputInputs(Struct, frozen=True, kw_only=True):
     """The answer as read, the schema it must fit, what it must refer to in the call's own arguments, and whether code answered, no model.
 
     ``text``: words were asked for, and they are read as the output's one field.

@@ -8,7 +8,6 @@ one who is unknown refuses all of them (B-30).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -95,8 +94,7 @@ class PlanFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanInputs:
+class PlanInputs(Struct, frozen=True, kw_only=True):
     """The cards of the catalog, the planner's answer, or whom the message names."""
 
     cards: Mapping[str, AgentCard]

@@ -7,7 +7,6 @@ where it says so. What needs a step that failed never runs; the plan goes on wit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -62,8 +61,7 @@ class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     failed: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanWaveInputs:
+class PlanWaveInputs(Struct, frozen=True, kw_only=True):
     """What each step needs, () where the plan says nothing of it, and how its steps follow each other then."""
 
     strategy: HandoffStrategy

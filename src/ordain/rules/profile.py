@@ -7,7 +7,6 @@ scope is never asked. What a profile says takes away from what policy permits; o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -160,8 +159,7 @@ class PinsSeen(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return ProfileFacts(pins=tuple(PinFact(scope, name, 0 if one is None else one.version) for scope, name, one in found))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileInputs:
+class ProfileInputs(Struct, frozen=True, kw_only=True):
     """What was read of pins and profiles."""
 
     seen: PinsSeen

@@ -8,7 +8,6 @@ suggestion may lower what the turn may use, never raise it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -85,8 +84,7 @@ class RouteFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     chains: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteInputs:
+class RouteInputs(Struct, frozen=True, kw_only=True):
     """The router model's answer, parsed; None where no model was asked or none answered."""
 
     proposal: Parsed | Unparsed | None

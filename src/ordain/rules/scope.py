@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -41,8 +40,7 @@ class ScopeFacts(Struct, frozen=True, kw_only=True):
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeInputs:
+class ScopeInputs(Struct, frozen=True, kw_only=True):
     """The verbs asked for and the catalog to find them in."""
 
     asked: tuple[str, ...]

@@ -6,7 +6,6 @@ What a model asks to be passed on only takes away. What work is planned with and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -22,8 +21,7 @@ SKILLS_MAX = 100
 """Most verbs that work is handed on with: as many tools as a planner's request has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lending:
+class Lending(Struct, frozen=True, kw_only=True):
     """What a run can pass on: what it may do itself, under which profile and policy. ``chain`` are the cards that the work went through, ``asks`` that it may ask a person."""
 
     catalog: Catalog

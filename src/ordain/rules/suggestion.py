@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from msgspec import Struct
@@ -45,8 +44,7 @@ class SuggestionFacts(Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestionInputs:
+class SuggestionInputs(Struct, frozen=True, kw_only=True):
     """The answer as parsed; None where there is none."""
 
     proposal: Parsed | Unparsed | None

@@ -7,7 +7,6 @@ valid action, nothing finishes without a valid answer, and a planner that gave n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -81,8 +80,7 @@ class SuperviseFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuperviseInputs:
+class SuperviseInputs(Struct, frozen=True, kw_only=True):
     """The supervisor model's answer, parsed; None where none was asked or none answered."""
 
     proposal: Parsed | Unparsed | None

@@ -8,7 +8,6 @@ another's place (B-16), a step whose every tool an operator switched off, who de
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -104,8 +103,7 @@ class CalledTool(Struct, frozen=True, kw_only=True):
     ok: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFirstInputs:
+class ToolFirstInputs(Struct, frozen=True, kw_only=True):
     """The tools as planned, those that stand in, what the agent's card prefers, the calls as records have them, and what it returned."""
 
     catalog: Catalog

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -50,8 +49,7 @@ class UnrecoveredFacts(Struct, frozen=True, kw_only=True):
     failed: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnrecoveredInputs:
+class UnrecoveredInputs(Struct, frozen=True, kw_only=True):
     """The steps in order, and the catalog that declares their verbs."""
 
     steps: Sequence[DoneStep]

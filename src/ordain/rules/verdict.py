@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -50,8 +49,7 @@ class VerdictFacts(Struct, frozen=True, kw_only=True):
     answered: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictInputs:
+class VerdictInputs(Struct, frozen=True, kw_only=True):
     """The acts in order, as the records of what was called have them."""
 
     acts: Sequence[Act]

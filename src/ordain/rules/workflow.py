@@ -8,7 +8,6 @@ off the same table over effect as rule ``authorize``'s, call by call, what undoe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
 
@@ -117,8 +116,7 @@ class WorkflowFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     agents: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowInputs:
+class WorkflowInputs(Struct, frozen=True, kw_only=True):
     """The template and its arguments as a sender gives them, or a model's ``proposal``; the catalog, and what the run may use."""
 
     catalog: Catalog

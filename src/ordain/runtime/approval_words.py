@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.contracts.approvals import Subject
 from ordain.contracts.catalog import Catalog
@@ -23,8 +24,7 @@ from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore
 from ordain.runtime.handoff_words import further, handed, lead
 
 
-@dataclass(frozen=True, slots=True)
-class ToldLengths:
+class ToldLengths(Struct, frozen=True):
     """How long a value may be that is told whole, and how much is told of the beginning and the end of a longer one, in characters."""
 
     whole: int

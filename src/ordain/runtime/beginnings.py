@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
+from msgspec import Struct
 
 from ordain.errors import JournalError
 from ordain.flows.kinds import Kinds
@@ -15,8 +14,7 @@ WORDS = 120
 """Characters of the first words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class Beginning(Struct, frozen=True, kw_only=True):
     """Who asked ("" where that is gone or unreadable), and the first words on one line."""
 
     principal: str = ""

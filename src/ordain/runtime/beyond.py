@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
@@ -49,8 +48,7 @@ class Judge(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rereading:
+class Rereading(Struct, frozen=True, kw_only=True):
     """How records are read back: by what their bodies are decoded, and who looks on."""
 
     read: ReadRecord = decode

@@ -9,7 +9,8 @@ from typing import Any, cast
 from msgspec import UNSET, Struct, structs
 
 from ordain.contracts.approvals import Consent
-from ordain.contracts.catalog import Catalog, CompiledVerb
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.contracts.floor import STRICTNESS
 from ordain.contracts.handoff import Handed
 from ordain.contracts.verbs import Trust, VerbEffect, VerbSpec, less_trusted, properties_of

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
@@ -186,8 +186,7 @@ def _unknown_profiles(policy: Policy, pinned: Catalog) -> dict[str, ModelProfile
     return {name: ModelProfile(provider="openai", model=name) for name in sorted(names)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _World:
+class _World(Struct, frozen=True, kw_only=True):
     """What a comparison needs beside run and catalogs: the kinds, the children's journals, the sessions' transcripts."""
 
     kinds: Kinds
@@ -247,7 +246,7 @@ def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, 
     """The exact pass; whether everything came out as recorded, to the end: no decision is another one or missing, and so is no effect."""
     pinned, other = catalogs
     try:
-        setup = replace(opened(stored, pinned, world.kinds), catalog=other)
+        setup = structs.replace(opened(stored, pinned, world.kinds), catalog=other)
         execution = _Exact(setup, stored.records, beyond := NothingBeyond(), setup.state(stored.records[0].at))
     except Exception:  # as in a replay, which is to say what is wrong with the record: nothing was compared
         return False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
+from msgspec import Struct, structs
 
 from ordain.effects.children import AnyEnded, Cancelled, Completed, Failed, TimedOut, Unknown
 from ordain.errors import Erased, FlowFault, FlowUnavailable, JournalCorrupt, JournalDiverged, LeaseLost, OrdainError
@@ -50,8 +50,7 @@ LOG = logging.getLogger("ordain.run")
 _STARTED = msgspec.json.Decoder(Started)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Driven:
+class Driven(Struct, frozen=True, kw_only=True):
     """Where a drive left the run; ``wake_at`` in microseconds where a timer should wake it.
 
     ``root`` is the run at whose root one has stopped: whoever waits for that would wait for ever. ``settled`` is a run that has come to its
@@ -90,7 +89,7 @@ class Drive:
         if driven.status in STOPPED and self.live is not None:  # the turn that waits for it cannot go on either
             root = self.live.stored.root
             self.services.streams.at_rest(root)
-            driven = replace(driven, root=root)
+            driven = structs.replace(driven, root=root)
         return driven
 
     async def _to_rest(self) -> Driven:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import AnyEffect, Claim
@@ -51,13 +50,11 @@ class NothingBeyond:
         return EndOfJournal()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutOfJournal:
+class OutOfJournal(Struct, frozen=True, kw_only=True):
     """The flow came to where its journal ends; what it did after that, it did not do live."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowRaised:
+class FlowRaised(Struct, frozen=True, kw_only=True):
     """The flow raised, or did what no flow may (``FlowFault``), or asked for other than what is recorded (``JournalDiverged``)."""
 
     error: BaseException

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from ordain.contracts.access import TOKEN_PRINCIPAL, Principal, principal_of
@@ -24,8 +24,7 @@ HALF_A_PAIR = "surrogates not allowed"
 """Why Python makes no bytes of a text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(Struct, frozen=True, kw_only=True):
     """The run a request became; ``new`` is false where the same request came before."""
 
     run: str

@@ -20,7 +20,7 @@ from ordain.flows.kind import PromptKind
 from ordain.flows.values import PromptInputs, Values, advised_prompt, prompt_digest, sent_prompt
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelError, ModelReply, ModelRequest
-from ordain.prompts.renderer import Prompt, render
+from ordain.prompts.prompt import Prompt, render
 from ordain.rules.seen_words import with_seen_words
 from ordain.rules.thought_tags import canonical, spoken, without_thoughts
 from ordain.runtime.breakers import NAMED_A_DELAY

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ENTRY_OF, Context, RoutingHints, WorkflowHint
@@ -45,8 +44,7 @@ NO_ROUTING = Routing(until="", found=lambda _: {}, closed={})
 """Of a kind that says nothing of it a probe can only expect that it refuses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missed:
+class Missed(Struct, frozen=True, kw_only=True):
     """One expectation that did not come true."""
 
     name: str
@@ -54,8 +52,7 @@ class Missed:
     found: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probed:
+class Probed(Struct, frozen=True, kw_only=True):
     """What became of one probe; ``number`` counts from 0, as the file's keys do."""
 
     number: int

@@ -19,7 +19,7 @@ from ordain.effects.effect import AnyEffect, Children, Effect, ModelCall
 from ordain.flows.kind import Kind
 from ordain.flows.kinds import Kinds
 from ordain.journal.records import DecisionBody, Status
-from ordain.prompts.renderer import Prompt, render
+from ordain.prompts.prompt import Prompt, render
 from ordain.rules.decision import Rule
 from ordain.runtime.dry_run import NothingSpent, dry_opening, dry_run
 from ordain.runtime.foreign_code import asked_of

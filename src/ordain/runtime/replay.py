@@ -25,7 +25,7 @@ from ordain.journal.codec import ReadRecord, read_once
 from ordain.journal.folds import ending
 from ordain.journal.records import ENCODER, NULL, SETTLED, EndedBody, FaultedBody, NoteBody, RecordKind, Started
 from ordain.ports.store import StoredRun
-from ordain.prompts.renderer import render
+from ordain.prompts.prompt import render
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.header import render_header
 from ordain.runtime.beyond import Rereading

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.nearest import did_you_mean
 from ordain.effects.results import VerbFailed
@@ -24,8 +24,7 @@ CHILD_STOPPED = "child_stopped"
 """The code of a run that waits for one that has stopped: it goes on when that is resumed after the fix."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunView:
+class RunView(Struct, frozen=True, kw_only=True):
     """A run's row, header with its verdict ("": none yet, or of a kind without one) and, once settled, its result (raw JSON)."""
 
     stored: StoredRun

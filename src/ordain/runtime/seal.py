@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, spellings
@@ -172,8 +172,7 @@ class Seal:
         return value
 
 
-@dataclass(slots=True)
-class _Layer:
+class _Layer(Struct):
     """A text as it reads with a code taken away, over the text where it stood."""
 
     text: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from ordain.contracts.catalog import Catalog
 from ordain.errors import JournalCorrupt
@@ -31,8 +32,7 @@ StateReader = Callable[[str, str, dict[str, Any]], Awaitable[Any]]
 """(workspace and session of the run that reads, a ``Read`` effect's args) -> what is recorded. Total: what is not there is None."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Counters:
+class Counters(Struct, kw_only=True):
     """Per-phase work of this process: counts and CPU nanoseconds, for ``/metrics`` and the bench."""
 
     effects: int = 0
@@ -130,8 +130,7 @@ class PinnedCatalogs:
         return bool(digest)
 
 
-@dataclass(slots=True, kw_only=True)
-class Services:
+class Services(Struct, kw_only=True):
     """The ports behind the runtime."""
 
     store: JournalStore

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -62,8 +61,7 @@ def _dated(state: RunState) -> Callable[[], datetime]:
     return lambda: EPOCH + timedelta(microseconds=state.handed_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSetup:
+class RunSetup(Struct, frozen=True, kw_only=True):
     """A run as its first record has it: its kind, its input, what others know of it and what it may do."""
 
     run: str

@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import islice
 
 import msgspec
+from msgspec import Struct
 
 from ordain.errors import JournalCorrupt
 from ordain.flows.kinds import Kinds
@@ -96,8 +97,7 @@ class SpentBetween:
     groups: dict[str, Sum] = field(default_factory=dict[str, Sum])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpendingSpan:
+class SpendingSpan(Struct, frozen=True, kw_only=True):
     """What is asked: attempts of a workspace since a moment; runs that began more than ``slack_us`` before it made none in it."""
 
     workspace: str

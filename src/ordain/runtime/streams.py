@@ -12,10 +12,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from ordain.contracts.events import (
     ApprovalEvent,
@@ -48,8 +48,7 @@ SessionKey = tuple[str, str]
 """(workspace, session)."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Live:
+class _Live(Struct, kw_only=True):
     """What is shown of a turn that is being driven: ``steps`` counts what has become durable, ``text`` is the attempt's so far."""
 
     place: SessionKey
@@ -66,8 +65,7 @@ class _Live:
         return self.pieces[0] if self.pieces else ""
 
 
-@dataclass(slots=True, eq=False)
-class _Reader:
+class _Reader(Struct, eq=False):
     """One who reads or waits; ``grown`` says that the transcript may hold more than was read, or is another's by now, ``text`` that pieces of text are of interest."""
 
     text: bool
@@ -75,8 +73,7 @@ class _Reader:
     grown: bool = True
 
 
-@dataclass(slots=True)
-class _Shown:
+class _Shown(Struct):
     """What one reader has seen of a turn."""
 
     steps: int = -1
@@ -84,8 +81,7 @@ class _Shown:
     offset: int = 0
 
 
-@dataclass(slots=True)
-class _Bound:
+class _Bound(Struct):
     """Which session a reader reads: that of row ``session`` (None: not known yet), which had ``began`` entries at least when the reading began."""
 
     began: int

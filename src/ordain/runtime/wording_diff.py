@@ -6,11 +6,11 @@ another one is not played: later decisions are judged on the state that was. A t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.contracts.catalog import Catalog
 from ordain.effects.effect import Effect
@@ -121,7 +121,7 @@ class _ReadAnew:
 
     def judge(self, decision: Decision[Any], rule: Rule[Any, Any, Any], facts: Struct, inputs: object) -> Decision[Any]:
         if rule.name == ANSWER.name and isinstance(inputs, AnswerInputs):
-            anew = rule.apply(facts, replace(inputs, wording=self._wording), self._catalog.policy)
+            anew = rule.apply(facts, structs.replace(inputs, wording=self._wording), self._catalog.policy)
             self._report.judged += 1
             note(self._report.flips, decision, anew, (rule.name, ""), exact=False)
         return decision

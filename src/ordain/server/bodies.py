@@ -11,11 +11,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from operator import getitem
 from typing import Any, TypeVar
 
+from msgspec import Struct, structs
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from starlette.requests import Request
@@ -41,8 +41,7 @@ _OPENING = frozenset(b"[{")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BodyBounds:
+class BodyBounds(Struct, frozen=True, kw_only=True):
     """How many bytes a JSON body may have, and how many values (each in a list or under a key is one, as is what holds them)."""
 
     bytes: int = BODY_BYTES
@@ -54,7 +53,7 @@ SHIPPED = BodyBounds()
 
 def of_messages(bounds: BodyBounds) -> BodyBounds:
     """The same bounds, with room for the files of a message."""
-    return replace(bounds, bytes=max(bounds.bytes, FILES_BYTES))
+    return structs.replace(bounds, bytes=max(bounds.bytes, FILES_BYTES))
 
 
 class _Refused(ValueError):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ordain.contracts.access import TokenScope as Scope
 
 READ, WRITE, ANY = frozenset({"GET", "HEAD", "OPTIONS"}), frozenset({"POST", "PUT", "PATCH", "DELETE"}), frozenset[str]()
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(Struct, frozen=True):
     """Any of ``scopes`` opens it; without scopes any token does. ``in_workspace``: what is behind it belongs to one. ``public``: it is open."""
 
     scopes: tuple[Scope, ...] = ()

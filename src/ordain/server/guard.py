@@ -7,9 +7,9 @@ in an address is refused: addresses end in logs and histories.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -62,8 +62,7 @@ class Guard:
         await self._app(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestSpending:
+class RequestSpending(Struct, frozen=True):
     """Who was let in, and one more request of theirs on the same connection: a frame of a WebSocket."""
 
     face: Face

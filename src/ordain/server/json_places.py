@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
+
+from msgspec import Struct
 
 
 class _Pairs(list[tuple[str, Any]]):
     """An object with all its pairs."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
+class _Number(Struct, frozen=True):
     text: str
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 
+from msgspec import structs
 from starlette.responses import PlainTextResponse
 
 from ordain import __version__
@@ -30,7 +30,7 @@ def _lines(runtime: Runtime, counts: Mapping[str, int]) -> Iterator[str]:
     circuits = (f'ordain_model_circuit_open{{endpoint="{escaped(endpoint)}"}} 1' for endpoint in sorted(runtime.services.breakers.open()))
     yield from _metric("ordain_model_circuit_open", "gauge", "Model endpoints that are left alone or on probation.", *circuits)
     counters = runtime.services.counters
-    for field in fields(counters):
+    for field in structs.fields(type(counters)):
         value: int = getattr(counters, field.name)
         if field.name.endswith("_ns"):
             name = f"ordain_{field.name.removesuffix('_ns')}_seconds_total"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.requests import Request
 
@@ -22,8 +22,7 @@ _ORDER: Sequence[ParameterSource] = ("path", "query", "header")
 """In which order parameters are read, and what does not fit is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentParameter:
+class SentParameter(Struct, frozen=True):
     """A parameter of the address or a header: the name that it is sent under (None: as the argument, in a header with hyphens), and what it must be."""
 
     source: ParameterSource
@@ -32,8 +31,7 @@ class SentParameter:
     bounds: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class MadeParameter:
+class MadeParameter(Struct, frozen=True):
     """An argument that a function makes of parameters, which it takes as a handler does."""
 
     function: Callable[..., Any]
@@ -85,20 +83,17 @@ class ParameterReader:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _RequestPart:
+class _RequestPart(Struct, frozen=True):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class _MadePart:
+class _MadePart(Struct, frozen=True):
     name: str
     function: Callable[..., Any]
     reader: ParameterReader
 
 
-@dataclass(frozen=True, slots=True)
-class _SentPart:
+class _SentPart(Struct, frozen=True):
     name: str
     source: ParameterSource
     sent: str

@@ -6,11 +6,11 @@ The module is imported, and its routes are made, when the first request comes fo
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, TypeVar
 
+from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
@@ -27,8 +27,7 @@ S = TypeVar("S", bound=SocketHandler)
 _CHOSEN = "ordain.route"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredRoute:
+class DeclaredRoute(Struct, frozen=True, kw_only=True):
     """One address and method; ``options`` say what the document tells of it."""
 
     method: str
@@ -52,8 +51,7 @@ class DeclaredRoute:
         return route
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """Routes as they are declared, in their order; an operation is named as its function, and a test holds the names apart."""
 
     tags: tuple[str, ...]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ordain.errors import JournalCorrupt
 from ordain.store import sheets
@@ -26,8 +27,7 @@ _WRITE_ROW = "UPDATE records SET body = ? WHERE pos = ?"
 _WRITE_PAYLOAD = "UPDATE payloads SET bytes = ?, erased_at = ? WHERE id = ?"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordContent:
+class RecordContent(Struct, frozen=True, kw_only=True):
     """What one record holds: ``size`` bytes, None where it holds nothing; ``payload`` is the row that holds it apart.
 
     ``kind`` and ``name`` are "" where they are none that this build knows.
@@ -41,8 +41,7 @@ class RecordContent:
     body: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Consecutive records that are read together; ``write`` puts other bodies into their rows.
 
     Of a sheet that cannot be read the whole is the one content of its first record, of no kind, and goes whole.
@@ -80,8 +79,7 @@ def exchange(db: sqlite3.Connection, piece: Piece, bodies: Mapping[int, bytes | 
         piece.write(within)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     db: sqlite3.Connection
     positions: Mapping[int, int]
 
@@ -89,8 +87,7 @@ class _Rows:
         self.db.executemany(_WRITE_ROW, [(body, self.positions[seq]) for seq, body in bodies.items()])
 
 
-@dataclass(frozen=True, slots=True)
-class _Sheet:
+class _Sheet(Struct, frozen=True):
     db: sqlite3.Connection
     pos: int
     first: int
@@ -101,8 +98,7 @@ class _Sheet:
         self.db.execute(_WRITE_SHEET, (sheets.encode(exchanged), self.pos))
 
 
-@dataclass(frozen=True, slots=True)
-class _Damaged:
+class _Damaged(Struct, frozen=True):
     db: sqlite3.Connection
     pos: int
 

@@ -10,8 +10,9 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ordain.journal.digests import DIGEST_BYTES, GENESIS, digest, entry_cover, entry_link
 from ordain.journal.ledger import erased_item
@@ -36,8 +37,7 @@ ENTRIES = (
 """Of each entry behind one: its row's number, the size of its content, whether it has any, whether it is erased, its number, and what its link covers."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedSession:
+class ErasedSession(Struct, frozen=True):
     """The row of a session whose subject is being erased, and how it is named now."""
 
     no: int

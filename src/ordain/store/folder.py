@@ -16,9 +16,10 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from msgspec import Struct
 
 from ordain.errors import StorageUnavailable
 from ordain.store.typed_rows import RowColumns, check_row, is_number
@@ -287,8 +288,7 @@ def take_lease(db: sqlite3.Connection, holder: str) -> int:
     return epoch
 
 
-@dataclass(slots=True)
-class FileWatch:
+class FileWatch(Struct):
     """Whether database and log are still the files that were opened: SQLite writes on into a file without a name, and nobody finds it again."""
 
     folder: Path

@@ -16,8 +16,9 @@ import sqlite3
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
 from ordain.ports.writes import RowTable
@@ -44,8 +45,7 @@ _Column = tuple[str, str, int, int, int]
 """Name, declared type, whether NULL is excluded, place in the key, and whether it is hidden or generated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class Restored(Struct, frozen=True, kw_only=True):
     """What was done: ``version`` is the file's schema; ``left_out`` names what was not taken over; ``unsettled`` counts runs that go on when served.
 
     ``revoked`` names the tokens that were good in the file and are not any more, ``kept`` counts those that still are.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ordain.ports.upkeep import Slice
 from ordain.store.ledger import LedgerDraft
@@ -15,8 +16,7 @@ SLICE_LOOKS = 4 * SLICE_ROWS
 """Rows that a slice looks at where it has nothing to do with them."""
 
 
-@dataclass(slots=True)
-class SliceUnit:
+class SliceUnit(Struct):
     """``work`` is done inside the write transaction and may be done again, and tells the ledger what it took away; ``made`` is what became of it. ``destroys`` content."""
 
     work: Callable[[sqlite3.Connection, LedgerDraft], Slice]
@@ -29,8 +29,7 @@ class SliceUnit:
         return self.made is not None and self.made.after is None
 
 
-@dataclass(slots=True)
-class Allowance:
+class Allowance(Struct):
     """What is left of a slice. One row goes through however large it is; after it, the slice is over."""
 
     rows: int = SLICE_ROWS

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ordain.ports.library import ItemKind
@@ -31,20 +33,18 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorFilter:
+class VectorFilter(Struct, frozen=True, kw_only=True):
     """Whose vectors count: of these kinds, not older than ``since``, of one item where it is named, of none of ``unkept`` and ``withheld``."""
 
     workspace: str
     kinds: tuple[ItemKind, ...]
     since: int = 0
     item: int | None = None
-    unkept: list[int] = field(default_factory=list[int])
-    withheld: list[int] = field(default_factory=list[int])
+    unkept: list[int] = msgspec.field(default_factory=list[int])
+    withheld: list[int] = msgspec.field(default_factory=list[int])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearestVectors:
+class NearestVectors(Struct, frozen=True, kw_only=True):
     """The nearest as (score, passage, item), best first; how many vectors were compared, and how many of what is kept there are, whoever may be given it."""
 
     hits: list[tuple[float, int, int]]

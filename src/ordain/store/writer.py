@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ordain.errors import EngineLost, OrdainError, RunLost, StorageUnavailable
 from ordain.one_loop import OneLoop
@@ -45,8 +46,7 @@ def _destroys(unit: Unit | SliceUnit, result: Outcome | OrdainError) -> bool:
     return operation.name == "erase" or (operation.name == "library_tidy" and not result.count)
 
 
-@dataclass(slots=True)
-class _Queued:
+class _Queued(Struct):
     unit: Unit | SliceUnit
     future: asyncio.Future[Outcome]
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
+from msgspec import structs
+
 from ordain import VerbContext, VerbError
 from ordain.contracts.verbs import VerbSpec
 from ordain.ports.verb import LeafFailed, LeafReturned, LeafTimedOut
@@ -18,8 +20,6 @@ from ordain.testing.script import Ran, ScriptError, returned
 
 class _Signed(Protocol):
     """What is needed of a verb's signature."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def wraps(self) -> bool:
@@ -89,7 +89,7 @@ class RecordingVerb(Generic[V]):
         self._declared, self._answers = declared, answers
         self._listed = None if callable(answers) or not answers else list(answers)
         self.calls: list[RecordedCall] = []
-        signature: Any = dataclasses.replace(cast("Any", declared.signature), context=True)
+        signature: Any = structs.replace(cast("Any", declared.signature), context=True)
         self.verb: V = dataclasses.replace(cast("Any", declared), function=self._run, signature=signature, asynchronous=True)
 
     @property

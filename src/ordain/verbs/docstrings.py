@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SECTION = re.compile(r"(Args|Arguments|Returns|Raises|Yields|Examples?|Notes?):\s*\Z")
 _ARGUMENT = re.compile(r"\s+(?P<name>\w+)\s*(\([^)]*\))?:\s*(?P<text>.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Documented:
+class Documented(Struct, frozen=True):
     """The words before the first section, and the meaning of each argument of the ``Args`` section."""
 
     description: str

@@ -10,23 +10,21 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
 from typing import Any, TypeGuard
 
-from jinja2 import nodes
+from msgspec import Struct, field
 from pydantic import ValidationError
 
 from ordain.contracts.http_call import Fault
 from ordain.contracts.verbs import TrustClass, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.owned_files import not_owned
-from ordain.prompts.renderer import check_template, template_tree
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.confirmed import declaration_digest
-from ordain.verbs.yaml_document import YamlDocument, parse_document
+from ordain.verbs.yaml_value import YamlDocument
 
 FILE_BYTES_MAX = 262_144
 """Largest verb file or template."""
@@ -44,8 +42,7 @@ NOT_WRITTEN = "what Ordain itself finds of a verb, which no file says"
 _TEMPLATE_FILE = re.compile(r"[a-z][a-z0-9_.]{0,120}\.j2\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerbFolder:
+class VerbFolder(Struct, frozen=True, kw_only=True):
     """What a folder declares: specs by verb id, template sources by file name, and the file each spec came from.
 
     ``declarations`` are the digests of what an operator is to confirm, by verb id.
@@ -57,11 +54,8 @@ class VerbFolder:
     declarations: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
+def load_folder(folder: Path) -> VerbFolder:
     """Read every ``*.yaml`` file of the folder (not of folders below it) and the templates they name.
-
-    Only a ``shipped`` folder may declare a verb that is one of this build's flows. Its templates are part of the build, whose tests look through them
-    (``template_errors``): they are compiled when they are first used.
 
     Raises:
         ConfigurationError: the folder or a file cannot be read, a file is not a verb, a template is missing or invalid.
@@ -81,19 +75,15 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
     origins: dict[str, str] = {}
     declarations: dict[str, str] = {}
     for name in files:
-        fields, spec = _load_verb(root, name, shipped=shipped)
-        if spec.flow is not None and not shipped:
+        fields, spec = _load_verb(root, name)
+        if spec.flow is not None:
             raise _invalid(str(root / name), "flow: only shipped verbs are flows of Ordain itself")
         specs[spec.name] = spec
         origins[spec.name] = str(root / name)
         for template in templates_of(spec):
             if template not in templates:
-                source = str(root / name)
-                templates[template] = (
-                    read_template(root, template, source, shipped=True) if shipped else _load_template(root, template, source)
-                )
-        if not shipped:
-            declarations[spec.name] = declaration_digest(fields, {one: templates[one] for one in templates_of(spec)})
+                templates[template] = _load_template(root, template, str(root / name))
+        declarations[spec.name] = declaration_digest(fields, {one: templates[one] for one in templates_of(spec)})
     return VerbFolder(
         specs=MappingProxyType(specs),
         templates=MappingProxyType(templates),
@@ -102,10 +92,12 @@ def load_folder(folder: Path, *, shipped: bool = False) -> VerbFolder:
     )
 
 
-def _load_verb(root: Path, name: str, *, shipped: bool) -> tuple[dict[str, Any], VerbSpec]:
+def _load_verb(root: Path, name: str) -> tuple[dict[str, Any], VerbSpec]:
     """A declaration as it is written, and the verb that it makes."""
+    from ordain.verbs.yaml_document import parse_document  # lazy: the parser, which a start without foreign files does without
+
     source, stem = str(root / name), name.removesuffix(".yaml")
-    document = parse_document(read_file(root, name, shipped=shipped), source)
+    document = parse_document(read_file(root, name), source)
     fields = document.value
     if not _is_mapping(fields):
         raise _invalid(source, "a verb file is a mapping", document.line(()))
@@ -114,9 +106,8 @@ def _load_verb(root: Path, name: str, *, shipped: bool) -> tuple[dict[str, Any],
     if said := sorted(SAID_BY_ORDAIN & fields.keys()):
         raise _invalid(source, f"{said[0]}: {NOT_WRITTEN}", document.line((said[0],)))
     whole = with_own_template(fields, root, stem)
-    origin = {} if shipped else {"trust_class": TrustClass.SKILL}
     try:
-        return whole, VerbSpec.model_validate_json(json.dumps({**whole, **origin}, allow_nan=False))
+        return whole, VerbSpec.model_validate_json(json.dumps({**whole, "trust_class": TrustClass.SKILL}, allow_nan=False))
     except ValidationError as error:
         raise _unlike_a_verb(source, document, error) from error
 
@@ -175,6 +166,10 @@ def _load_template(root: Path, name: str, source: str) -> str:
 
 def template_errors(text: str) -> Iterator[tuple[int, str]]:
     """Everything that keeps a text from being a verb's template, with its line (0: of no line)."""
+    from jinja2 import nodes  # lazy: the template engine, which a start without foreign templates does without
+
+    from ordain.prompts.renderer import check_template, template_tree  # lazy: see above
+
     problem: ConfigurationError | None = None
     try:
         check_template(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import Header
 from email.message import EmailMessage
@@ -11,13 +10,14 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from hashlib import sha256
 
+from msgspec import Struct
+
 _SEVEN_BITS = SMTP.clone(cte_type="7bit")
 _FOLD = ",\r\n "
 """One address a line: no list is too long for one, and nothing has to find out where it may be broken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class Letter(Struct, frozen=True, kw_only=True):
     """A checked mail: addresses as they are sent, a subject of one line, a text with line feeds."""
 
     to: Sequence[str]

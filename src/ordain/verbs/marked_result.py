@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from ordain.contracts.verbs import Trust
 
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Marked(Generic[R]):
+class Marked(Struct, Generic[R], frozen=True):
     """A verb's result, and what lowers the declared trust of its top-level fields; a function returns it as ``-> Marked[Result]``."""
 
     value: R

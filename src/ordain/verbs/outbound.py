@@ -16,11 +16,11 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import httpx2
+from msgspec import Struct, field
 
 from ordain.runtime.own_requests import HEADER, MARK
 from ordain.verbs.http_access import Resolve, resolve
@@ -61,8 +61,7 @@ class NoExchange(Exception):
         self.code, self.message, self.retryable, self.sent = code, message, retryable, sent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(Struct, frozen=True, kw_only=True):
     """Where a request may go: which names may have private addresses, whether a literal private address may be dialled.
 
     ``inside``: it must not leave, every address has to be private. ``own``: where Ordain listens, whatever is declared.
@@ -74,8 +73,7 @@ class Reach:
     own: OwnAddresses = field(default_factory=OwnAddresses)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True, kw_only=True):
     """A request: the URL decides where it goes, the headers are printable ASCII."""
 
     method: str

@@ -18,11 +18,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from stat import S_ISREG
 from types import CodeType, ModuleType
 from typing import cast
+
+from msgspec import Struct
 
 from ordain.contracts.verbs import TrustClass
 from ordain.errors import ConfigurationError
@@ -39,8 +41,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\.py\Z")
 _log = logging.getLogger("ordain.verbs")
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
+class _Loaded(Struct, frozen=True):
     digest: str
     module: str
     verbs: tuple[AnyFunctionVerb, ...]

@@ -13,9 +13,10 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from ordain.contracts.catalog import CompiledVerb
+from ordain.contracts.compiled_verb import compiled_verb
 from ordain.contracts.floor import at_least, raised
 from ordain.contracts.policy import VerbsPolicy
+from ordain.contracts.read_only import read_only
 from ordain.contracts.verbs import MODEL_SERVICE, VerbEffect, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.verbs.deferred import DeferredVerb
@@ -117,7 +118,7 @@ class Registry:
 
     def raised(self, verb_id: str, floor: VerbEffect) -> Registry:
         """The same verbs, a leaf of them at this effect at the least: what stands around it makes more of a call than it declares."""
-        found, spec = copy(self), at_least(self._specs[verb_id], floor)
+        found, spec = copy(self), read_only(at_least(self._specs[verb_id], floor))
         found._specs = {**self._specs, verb_id: spec}  # noqa: SLF001 - a copy of this one
         found._functions = {**self._functions, verb_id: replace(self._functions[verb_id], spec=spec)}  # noqa: SLF001 - see above
         return found
@@ -175,7 +176,7 @@ class Registry:
     def _add(self, spec: VerbSpec, origin: str) -> None:
         if spec.name in self._specs:
             raise ConfigurationError(f"verb {spec.name} is declared twice: {self._origins[spec.name]} and {origin}", code="duplicate_verb")
-        self._specs[spec.name] = raised(spec)
+        self._specs[spec.name] = read_only(raised(spec))
         self._origins[spec.name] = origin
 
     def _wrong_reconcile(self, spec: VerbSpec, reconciler: str) -> str:
@@ -200,7 +201,7 @@ class Registry:
             return ConfigurationError(f"{self._origins[spec.name]}: verb {spec.name}: {what}", code="invalid_verb")
 
         try:
-            compiled = CompiledVerb(spec)
+            compiled = compiled_verb(spec)
         except ConfigurationError as error:
             raise refused(error.message) from error
         if not spec.composite and spec.name not in self._functions:

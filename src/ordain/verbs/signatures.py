@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import FunctionType, UnionType
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
@@ -33,8 +33,7 @@ class Unfitting(Exception):
     """A JSON value does not fit its hint; the message names the argument, never the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """A function's parameters and result as JSON, closed and self-contained.
 
     ``wraps``: the result is no object, so the output is ``{"result": ...}``. ``context``: the function takes the call's context.

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
+from msgspec import Struct
+
 from ordain.runtime.time_limit import TimeLimit
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """What a function raised, as a value: a thread's ``SystemExit`` must not travel into the event loop."""
 
     error: BaseException

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
@@ -20,6 +19,7 @@ from yaml import events as parsed
 
 from ordain.contracts.http_call import FieldPath
 from ordain.errors import ConfigurationError
+from ordain.verbs.yaml_value import YamlDocument
 
 DEPTH_MAX = 32
 """Deepest nesting of lists and mappings."""
@@ -37,20 +37,6 @@ _WORDS: MappingProxyType[str, bool | None] = MappingProxyType(
 )
 # The C parser is twenty times faster; both give the same events.
 _parse: Callable[[str], Iterator[Any]] = partial(cast(Any, yaml).parse, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-
-
-@dataclass(frozen=True, slots=True)
-class YamlDocument:
-    """A JSON value and where its parts stand."""
-
-    value: object
-    lines: MappingProxyType[FieldPath, int]
-
-    def line(self, path: FieldPath) -> int:
-        """Line (from 1) of the place, or of the nearest place around it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
 
 
 def parse_document(text: str, source: str) -> YamlDocument:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from ordain.contracts.http_call import Fault
 from ordain.errors import ConfigurationError
 from ordain.verbs.folder import faults_of, read_file
-from ordain.verbs.yaml_document import YamlDocument, parse_document
+from ordain.verbs.yaml_value import YamlDocument
 
 SUFFIX = ".yaml"
 SUFFIXES = (SUFFIX, ".yml")
@@ -61,7 +61,7 @@ class YamlFolder(Generic[M]):
         Raises:
             ConfigurationError: one of the folder cannot be used, or has a name that is taken; some do not go together.
         """
-        own = self._read_all(folder, shipped=False, left_out=left_out) if folder.is_dir() else {}
+        own = self._read_all(folder, left_out) if folder.is_dir() else {}
         known = {"shipped": self.shipped(), "embedded": beside}
         for what, others in known.items():
             for taken in sorted(others.keys() & own.keys()):
@@ -87,17 +87,15 @@ class YamlFolder(Generic[M]):
         """That a name is another's; ``what`` says whose."""
         return f"{name} is {'an' if what[0] in 'aeiou' else 'a'} {what} {self.noun}: give it another {self.key}"
 
-    def load(self, folder: Path, *, shipped: bool = False) -> Mapping[str, M]:
+    def load(self, folder: Path) -> Mapping[str, M]:
         """Every file of a folder (not of folders below it), by name, each by itself.
 
         Raises:
             ConfigurationError: the folder or a file cannot be read, or a file is none of these.
         """
-        return MappingProxyType({name: one for name, (one, _) in self._read_all(folder, shipped=shipped).items()})
+        return MappingProxyType({name: one for name, (one, _) in self._read_all(folder).items()})
 
-    def _read_all(
-        self, folder: Path, *, shipped: bool, left_out: list[ConfigurationError] | None = None
-    ) -> dict[str, tuple[M, YamlDocument]]:
+    def _read_all(self, folder: Path, left_out: list[ConfigurationError] | None = None) -> dict[str, tuple[M, YamlDocument]]:
         try:
             root = folder.resolve(strict=True)
             names = sorted(entry.name for entry in root.iterdir() if entry.name.endswith(SUFFIXES))
@@ -110,7 +108,7 @@ class YamlFolder(Generic[M]):
         found: dict[str, tuple[M, YamlDocument]] = {}
         for name in names:
             try:
-                found[name.removesuffix(SUFFIX)] = self._read(root, name, shipped=shipped)
+                found[name.removesuffix(SUFFIX)] = self._read(root, name)
             except ConfigurationError as error:
                 _leave_out(error, left_out)
         return found
@@ -121,13 +119,13 @@ class YamlFolder(Generic[M]):
         Raises:
             ConfigurationError: it cannot be read, or is none of these; the message names file and line.
         """
-        return self._read(root, name, shipped=False)[0]
+        return self._read(root, name)[0]
 
-    def _read(self, root: Path, name: str, *, shipped: bool) -> tuple[M, YamlDocument]:
+    def _read(self, root: Path, name: str) -> tuple[M, YamlDocument]:
         source, stem = str(root / name), name.removesuffix(SUFFIX)
         if not name.endswith(SUFFIX):
             raise self._invalid(source, self.named)
-        document = self.document(root, name, shipped=shipped)
+        document = self.document(root, name)
         fields: Any = document.value
         if not isinstance(fields, dict):
             raise self._invalid(source, self.mapping, document.line(()))
@@ -153,6 +151,8 @@ class YamlFolder(Generic[M]):
         Raises:
             ConfigurationError: it cannot be read, or is more than plain data.
         """
+        from ordain.verbs.yaml_document import parse_document  # lazy: the parser, which a start without foreign files does without
+
         try:
             return parse_document(read_file(root, name, shipped=shipped), str(root / name))
         except ConfigurationError as error:

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Set
+from functools import cache
 from typing import Final, Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from ordain.wording.cues import Cues
-from ordain.wording.engine_1.phrases import keys
-from ordain.wording.engine_1.reading import CompiledReading
-from ordain.wording.engine_1.signs import LISTS, PRECEDENCE
-from ordain.wording.engine_2.reading import LISTS as LISTS_2
-from ordain.wording.engine_2.reading import ClosedReading
-from ordain.wording.engine_3.reading import LISTS as LISTS_3
-from ordain.wording.engine_3.reading import WholeReading
-from ordain.wording.engine_4.reading import LISTS as LISTS_4
-from ordain.wording.engine_4.reading import ClearReading
-from ordain.wording.engine_5.reading import LISTS as LISTS_5
-from ordain.wording.engine_5.reading import WrittenReading
-from ordain.wording.engine_6.reading import LISTS as LISTS_6
-from ordain.wording.engine_6.reading import InsistentReading
-from ordain.wording.engine_7.reading import LISTS as LISTS_7
-from ordain.wording.engine_7.reading import ApartReading
-from ordain.wording.engine_8.reading import LISTS as LISTS_8
-from ordain.wording.engine_8.reading import SituatedReading
 from ordain.wording.table import Table
 
 
@@ -52,8 +37,7 @@ class Choosing(Reader, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordingEngine:
+class WordingEngine(Struct, frozen=True, kw_only=True):
     """A way of reading.
 
     ``signs`` are those that phrases may have, by name, with the letter of each in a shape and in order of precedence; ``lists`` the
@@ -67,19 +51,86 @@ class WordingEngine:
     compile: Callable[[Table], Reader]
 
 
-_SIGNS: Final = {sign.name.lower(): sign.value for sign in PRECEDENCE}
-ENGINES: Final[Mapping[int, WordingEngine]] = {
-    number: WordingEngine(number=number, signs=_SIGNS, lists=lists, keys=keys, compile=reader)
-    for number, lists, reader in (
-        (1, LISTS, CompiledReading),
-        (2, LISTS_2, ClosedReading),
-        (3, LISTS_3, WholeReading),
-        (4, LISTS_4, ClearReading),
-        (5, LISTS_5, WrittenReading),
-        (6, LISTS_6, InsistentReading),
-        (7, LISTS_7, ApartReading),
-        (8, LISTS_8, SituatedReading),
+def _first() -> WordingEngine:
+    from ordain.wording.engine_1.reading import CompiledReading  # lazy: a start reads nothing
+    from ordain.wording.engine_1.signs import LISTS  # lazy: see above
+
+    return _engine(1, LISTS, CompiledReading)
+
+
+def _second() -> WordingEngine:
+    from ordain.wording.engine_2.reading import LISTS, ClosedReading  # lazy: see above
+
+    return _engine(2, LISTS, ClosedReading)
+
+
+def _third() -> WordingEngine:
+    from ordain.wording.engine_3.reading import LISTS, WholeReading  # lazy: see above
+
+    return _engine(3, LISTS, WholeReading)
+
+
+def _fourth() -> WordingEngine:
+    from ordain.wording.engine_4.reading import LISTS, ClearReading  # lazy: see above
+
+    return _engine(4, LISTS, ClearReading)
+
+
+def _fifth() -> WordingEngine:
+    from ordain.wording.engine_5.reading import LISTS, WrittenReading  # lazy: see above
+
+    return _engine(5, LISTS, WrittenReading)
+
+
+def _sixth() -> WordingEngine:
+    from ordain.wording.engine_6.reading import LISTS, InsistentReading  # lazy: see above
+
+    return _engine(6, LISTS, InsistentReading)
+
+
+def _seventh() -> WordingEngine:
+    from ordain.wording.engine_7.reading import LISTS, ApartReading  # lazy: see above
+
+    return _engine(7, LISTS, ApartReading)
+
+
+def _eighth() -> WordingEngine:
+    from ordain.wording.engine_8.reading import LISTS, SituatedReading  # lazy: see above
+
+    return _engine(8, LISTS, SituatedReading)
+
+
+def _engine(number: int, lists: frozenset[str], reader: Callable[[Table], Reader]) -> WordingEngine:
+    from ordain.wording.engine_1.phrases import keys  # lazy: see above
+    from ordain.wording.engine_1.signs import PRECEDENCE  # lazy: see above
+
+    return WordingEngine(
+        number=number, signs={sign.name.lower(): sign.value for sign in PRECEDENCE}, lists=lists, keys=keys, compile=reader
     )
-}
-NEWEST: Final = max(ENGINES)
+
+
+class Engines(Mapping[int, WordingEngine]):
+    """Each engine by its number, loaded when it is first asked for."""
+
+    def __init__(self, *made: Callable[[], WordingEngine]) -> None:
+        """``made`` is what loads each, from engine 1 on."""
+        self._made = tuple(map(cache, made))
+
+    def __getitem__(self, number: int) -> WordingEngine:
+        """The engine; ``KeyError`` where there is none of that number."""
+        if number not in range(1, len(self._made) + 1):
+            raise KeyError(number)
+        return self._made[number - 1]()
+
+    def __iter__(self) -> Iterator[int]:
+        """The numbers, from 1 on."""
+        return iter(range(1, len(self._made) + 1))
+
+    def __len__(self) -> int:
+        """How many there are, which is the newest one's number."""
+        return len(self._made)
+
+
+ENGINES: Final = Engines(_first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth)
+NEWEST: Final = len(ENGINES)
 """The engine that new catalogs name."""

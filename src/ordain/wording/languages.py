@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ordain.errors import ConfigurationError
 from ordain.wording.engines import ENGINES, NEWEST, WordingEngine
-from ordain.wording.packaged import packaged_files
+from ordain.wording.packaged import packaged_files, packaged_table
 from ordain.wording.table import Table
 
 SUFFIX: Final = ".toml"
@@ -69,11 +69,11 @@ class Language(Struct, frozen=True, kw_only=True):
         return 0
 
 
-def read_language(file: str, encoded: bytes, engine: WordingEngine = ENGINES[NEWEST]) -> Language:
+def read_language(file: str, encoded: bytes) -> Language:
     """A file's phrases.
 
     Raises:
-        ConfigurationError: it is no TOML, too large, or has a sign, list or phrase that the engine cannot use. Names file and line.
+        ConfigurationError: it is no TOML, too large, or has a sign, list or phrase that the newest engine cannot use. Names file and line.
     """
     if len(encoded) > FILE_BYTES:
         raise wrong_file(file, f"more than {FILE_BYTES // 1024} KB")
@@ -92,6 +92,7 @@ def read_language(file: str, encoded: bytes, engine: WordingEngine = ENGINES[NEW
     language = content.get("language", file.rpartition("/")[2].removesuffix(SUFFIX))
     if not isinstance(language, str) or not 0 < len(language) <= PHRASE_CHARS:
         raise wrong_file(file, "language: a name", _line_of(source, "language"))
+    engine = ENGINES[NEWEST]
     return Language(
         file=file,
         name=language,
@@ -114,12 +115,13 @@ def _texts(file: str, source: str, content: Mapping[str, Any], known: Iterable[s
     return found
 
 
-def check_phrases(language: Language, engine: WordingEngine = ENGINES[NEWEST]) -> None:
-    """Hold what somebody else wrote against what the engine can look for.
+def check_phrases(language: Language) -> None:
+    """Hold what somebody else wrote against what the newest engine can look for.
 
     Raises:
         ConfigurationError: a phrase is too long, or holds no word and would be found between words. Names file and line.
     """
+    engine = ENGINES[NEWEST]
     for name, phrases in (*language.phrases.items(), *language.lists.items()):
         for phrase in phrases:
             why = _unusable(phrase, engine)
@@ -158,12 +160,13 @@ def shipped_languages() -> tuple[Language, ...]:
 
 @lru_cache(maxsize=1)
 def shipped_table() -> Table:
-    """The table of the shipped files alone."""
-    return table_of(shipped_languages())
+    """The table of the shipped files alone, as ``python -m scripts.shipped --write`` made it of them: a start reads no TOML."""
+    return Table.from_bytes(packaged_table("shipped"))
 
 
-def table_of(shipped: Sequence[Language], own: Sequence[Language] = (), engine: WordingEngine = ENGINES[NEWEST]) -> Table:
-    """The table of these files. Where two of them, or two signs, claim a phrase: own files come before the shipped ones, then the engine's precedence."""
+def table_of(shipped: Sequence[Language], own: Sequence[Language] = ()) -> Table:
+    """The table of these files. Where two of them, or two signs, claim a phrase: own files come before the shipped ones, then the newest engine's precedence."""
+    engine = ENGINES[NEWEST]
     claims = [
         (sign, [phrase for language in group for phrase in language.phrases.get(sign, ())])
         for group in (own, shipped)

@@ -57,14 +57,15 @@ class _Saying(Struct, frozen=True):
         return f"{self.language.file.rpartition('/')[2]}:{self.language.line(self.sign, self.phrase)}"
 
 
-def lint(own: Sequence[Language], engine: WordingEngine = ENGINES[NEWEST]) -> list[WordingFinding]:
+def lint(own: Sequence[Language]) -> list[WordingFinding]:
     """What there is to say of these files together, in their order."""
+    engine = ENGINES[NEWEST]
     sayings = list(_sayings(own, engine, own=True))
     named: dict[Key, list[_Saying]] = {}
     for saying in sayings:
         for key in engine.keys(saying.phrase):
             named.setdefault(key, []).append(saying)
-    shipped = _shipped(engine.number)
+    shipped = _shipped()
     findings: list[WordingFinding] = []
     for saying in sayings:
         others = [[one for one in (*named[key], *shipped.get(key, ())) if one is not saying] for key in engine.keys(saying.phrase)]
@@ -121,9 +122,9 @@ def _sayings(languages: Sequence[Language], engine: WordingEngine, *, own: bool)
 
 
 @lru_cache(maxsize=1)
-def _shipped(number: int) -> Mapping[Key, Sequence[_Saying]]:
+def _shipped() -> Mapping[Key, Sequence[_Saying]]:
     """The shipped phrases by key; read once, 0.1 s."""
-    engine = ENGINES[number]
+    engine = ENGINES[NEWEST]
     found: dict[Key, list[_Saying]] = {}
     for saying in _sayings(shipped_languages(), engine, own=False):
         for key in engine.keys(saying.phrase):

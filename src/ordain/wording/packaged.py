@@ -1,4 +1,4 @@
-"""Phrases that come with code, from this room's folder ``tables``: the files of languages, and the first table, frozen."""
+"""Phrases that come with code, from this room's folder ``tables``: the files of languages, their table, and the first table, frozen."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ def packaged_files(suffix: str) -> list[tuple[str, bytes]]:
     return [(str(entry), entry.read_bytes()) for entry in found]
 
 
+def packaged_table(name: str) -> bytes:
+    """A table as it was written down."""
+    return _TABLES.joinpath(f"{name}.json").read_bytes()
+
+
 def first_table() -> bytes:
     """It is part of the package and of no storage: catalogs that name no wording mean it."""
-    return _TABLES.joinpath("first.json").read_bytes()
+    return packaged_table("first")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from ordain import Ordain
 from ordain.contracts.access import Rate, TokenScope, parse_token
@@ -51,7 +51,7 @@ class Failing:
     def access(self) -> Access:
         """A gate that writes here."""
         store: Any = self
-        return Access(replace(self.services, store=store))
+        return Access(structs.replace(self.services, store=store))
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ async def test_a_writing_that_is_given_up_counts_once(ordain: Ordain, tokens: To
             return later[-1] if len(later) == 1 else services.store.submit(unit)
 
     store: Any = Slow()
-    access = Access(replace(services, store=store))
+    access = Access(structs.replace(services, store=store))
     await access.admit(asking(secret), EXPOSED)
     writing = asyncio.ensure_future(access.flush())
     await asyncio.sleep(0)

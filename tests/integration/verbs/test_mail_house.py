@@ -12,7 +12,7 @@ from ordain import Ordain
 from ordain.catalogs import mail_server
 from ordain.cli import main
 from ordain.contracts.approvals import Subject, Tier
-from ordain.contracts.catalog import CompiledVerb
+from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.effects.results import VerbFailed, VerbReturned, VerbUnknown

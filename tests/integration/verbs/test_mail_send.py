@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ordain.contracts.catalog import CompiledVerb
+from ordain.contracts.compiled_verb import CompiledVerb
 from ordain.contracts.verbs import ArgumentRole, VerbEffect
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import LeafExecutor, Registry

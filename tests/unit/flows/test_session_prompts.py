@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordain.flows.supervisor import prompt as supervisor
 from ordain.flows.triage import prompt as triage
 from ordain.flows.turn import router
-from ordain.prompts.renderer import render
+from ordain.prompts.prompt import render
 from ordain.rules.suggestion import suggestion_of
 from tests.lanes import examples
 from tests.unit.prompts.texts import json_values, objects, size, words

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.verbs import MODEL_SERVICE
 from ordain.flows.steps.prompt import TEMPLATE, TRACE_STEPS, planner_base, with_progress
-from ordain.prompts.renderer import Prompt, render
+from ordain.prompts.prompt import Prompt, render
 from ordain.prompts.verb_step import VerbPrompt
 from ordain.verbs.builtin.shipped import prompt_plans
 

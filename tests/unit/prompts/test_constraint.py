@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordain.prompts.constraint import constrained
-from ordain.prompts.renderer import Prompt
+from ordain.prompts.prompt import Prompt
 
 SCHEMA = {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}}
 

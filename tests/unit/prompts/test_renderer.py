@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ordain.errors import ConfigurationError
 from ordain.prompts import renderer
-from ordain.prompts.renderer import LOOP_TURNS, RENDERED_CHARS, SEPARATOR, Prompt, check_template, render
+from ordain.prompts.prompt import Prompt, render
+from ordain.prompts.renderer import LOOP_TURNS, RENDERED_CHARS, SEPARATOR, check_template
 
 INPUTS: dict[str, Any] = {
     "text": "some words",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordain.prompts.renderer import render
+from ordain.prompts.prompt import render
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.verbs.builtin.shipped import prompt_plans
 from tests.lanes import examples

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ordain.prompts.renderer import Prompt
+from ordain.prompts.prompt import Prompt
 
 alphabet = st.characters(codec="utf-8")
 short = st.text(alphabet, max_size=20)

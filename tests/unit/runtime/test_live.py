@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from ordain import verb
 from ordain.contracts.verbs import ArgumentRole
@@ -266,7 +266,7 @@ async def test_a_result_that_cannot_be_read_back_is_not_recorded(effect: Any, to
 
     tries: Kind[Any, Any] = kind_of(_tries, verbs=["shelf.price"])
     with House(tries, verbs=[never]) as house:
-        house.services = replace(house.services, verbs=Foreign())
+        house.services = structs.replace(house.services, verbs=Foreign())
         stored = await house.played(tries)
         assert (stored.status, result(house, stored.id)) == (Status.COMPLETED, told)
         (seen,) = house.bodies(stored.id, RecordKind.OBSERVATION)

@@ -17,7 +17,7 @@ from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
 from ordain.flows.values import PromptInputs, Values
 from ordain.journal.digests import content_digest
 from ordain.ports.model import Charge, ModelReply
-from ordain.prompts.renderer import Prompt
+from ordain.prompts.prompt import Prompt
 from ordain.rules.thoughts import KeptThoughts
 from ordain.runtime.model_answers import BELIEVED_TIMES, Failure, PreparedCall, kept_answer, prepare
 from ordain.testing import catalog_of

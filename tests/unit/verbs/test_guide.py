@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ordain.prompts.renderer import render
+from ordain.prompts.prompt import render
 from ordain.verbs import FunctionVerb, Registry, load_folder, verb
 from ordain.verbs.http_access import HttpAccess, Secret
 from ordain.verbs.http_verb import preview

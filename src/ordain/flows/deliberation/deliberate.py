@@ -7,7 +7,6 @@ a verdict leads to, and nothing else does: a text alone is no result (EXE-08). A
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -86,8 +85,7 @@ async def deliberate(
     return council.ended
 
 
-@dataclass(slots=True)
-class _Judged:
+class _Judged(Struct):
     """What chair and auditor said of one answer; an ``AskFailed`` where one said nothing, None of an auditor that was not asked."""
 
     chair: ModelAnswer | AskFailed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -74,8 +73,7 @@ JUDGEMENT_WORDS = ("proposed_answer", "disagreement.notes", "notes")
 VERDICT_WORDS = ("override_answer", "reason", "constraints.notes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unaccepted:
+class Unaccepted(Struct, frozen=True, kw_only=True):
     """A verdict that did not accept an answer: the auditor's own answer, and the code of the rule's reason."""
 
     answer: ModelAnswer
@@ -87,8 +85,7 @@ class Unaccepted:
         return objection_shown(self.answer, self.why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundSoFar:
+class RoundSoFar(Struct, frozen=True, kw_only=True):
     """What chair and auditor are asked about: the question, which seats said what on which records, why earlier answers were not accepted, and the chair's last answer.
 
     ``recorded``: the question is the run's own input, and needs to stand nowhere else.

@@ -7,10 +7,9 @@ executable. Which of them comes next is the loop's business, and rules decide it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, field
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.planner import PlannerRequest, ToolRef
@@ -32,8 +31,7 @@ from ordain.rules.scope import SCOPE, ScopeFacts, ScopeInputs, ScopeRefused
 from ordain.rules.step import OF_A_CALL, STEP, CallTool, Finish, Invalid, StepFacts, StepInputs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """One past step: its wire form, and the seqs of the records it came from."""
 
     wire: dict[str, Any]
@@ -68,8 +66,7 @@ class RefusedStep(Struct, frozen=True, kw_only=True):
     answer: int
 
 
-@dataclass(slots=True, kw_only=True)
-class Progress:
+class Progress(Struct, kw_only=True):
     """Where a planning run stands: what was asked, what holds, what was done. Driven by one loop, rebuilt by re-execution.
 
     ``beside`` are records that prompts show beside the steps, each with its size in bytes. With ``counts`` a refused directive that means a call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -59,8 +59,7 @@ def size_bound(source: str, prompt: SupervisorPrompt, proposal_bytes: int) -> in
     return len(source.encode()) * (1 + len(prompt.trace)) + 2 * (shown + proposal_bytes) + 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingStep:
+class PendingStep(Struct, frozen=True, kw_only=True):
     """What the supervisor model is asked about: the planner's answer, what it came to, and where the loop stands."""
 
     progress: Progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -45,8 +44,7 @@ def size_bound(source: str, prompt: TriagePrompt) -> int:
     return len(source.encode()) * (1 + len(prompt.threads)) + 4 * len(msgspec.json.encode(prompt))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unplaced:
+class Unplaced(Struct, frozen=True, kw_only=True):
     """What the model is asked about: the message, and the session's threads as the record ``read`` has them."""
 
     given: TriageInput | FlatTriageInput

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -91,8 +91,7 @@ def caps_told(policy: Policy) -> dict[str, Any]:
     return {"default": str(policy.router.default_class), "supervised_steps": policy.supervisor.max_steps, "classes": classes}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoutedTurn:
+class RoutedTurn(Struct, frozen=True, kw_only=True):
     """What the router model is asked about: the turn, and the verb that rule ``entry`` entered by."""
 
     given: TurnInput | FlatTurnInput

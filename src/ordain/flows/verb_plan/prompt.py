@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
@@ -26,8 +26,7 @@ from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.proposals import Parsed, Unparsed, read_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanQuestion:
+class PlanQuestion(Struct, frozen=True, kw_only=True):
     """What a step of a verb's plan asks: the call, the step, and what the step before it that asked gave."""
 
     call: VerbPlanInput

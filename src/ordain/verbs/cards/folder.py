@@ -7,13 +7,14 @@ from functools import cache
 from pathlib import Path
 
 from ordain.contracts.cards import AgentCard, card_faults
+from ordain.verbs.shipped_file import read_shipped
 from ordain.verbs.yaml_folder import YamlFolder
 
 
 @cache
 def shipped_cards() -> Mapping[str, AgentCard]:
-    """The cards beside this file, by name; read once, they are part of the build."""
-    return CARDS.load(Path(__file__).parent / "shipped", shipped=True)
+    """The cards of the folder ``shipped`` beside this file, by name; read once, they are part of the build."""
+    return read_shipped(Path(__file__).parent, AgentCard)
 
 
 CARDS = YamlFolder(

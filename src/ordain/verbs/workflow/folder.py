@@ -10,6 +10,7 @@ from ordain.contracts.http_call import Fault
 from ordain.contracts.schema import Schema
 from ordain.contracts.workflow import WorkflowTemplate
 from ordain.errors import ConfigurationError
+from ordain.verbs.shipped_file import read_shipped
 from ordain.verbs.yaml_folder import YamlFolder
 
 
@@ -22,8 +23,8 @@ def _faults(template: WorkflowTemplate) -> Iterator[Fault]:
 
 @cache
 def shipped_workflows() -> Mapping[str, WorkflowTemplate]:
-    """The templates beside this file, by id; read once, they are part of the build."""
-    return WORKFLOWS.load(Path(__file__).parent / "shipped", shipped=True)
+    """The templates of the folder ``shipped`` beside this file, by id; read once, they are part of the build."""
+    return read_shipped(Path(__file__).parent, WorkflowTemplate)
 
 
 WORKFLOWS = YamlFolder(

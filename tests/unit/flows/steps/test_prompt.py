@@ -27,7 +27,7 @@ from ordain.flows.steps.prompt import (
     size_bound,
     with_progress,
 )
-from ordain.prompts.renderer import Prompt, render
+from ordain.prompts.prompt import Prompt, render
 from tests.lanes import examples
 from tests.unit.prompts.texts import alphabet, objects, short, size, words
 

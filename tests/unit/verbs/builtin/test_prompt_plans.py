@@ -16,7 +16,7 @@ from ordain.contracts.profiles import ModelProfile
 from ordain.models.offline import QUOTED, OfflineModel
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelError, ModelRequest
-from ordain.prompts.renderer import render
+from ordain.prompts.prompt import render
 from ordain.prompts.verb_step import VerbPrompt, size_bound
 from ordain.rules.output import OutputAccepted, OutputFacts, OutputInputs, OutputReason, decide_output
 from ordain.rules.proposals import Parsed

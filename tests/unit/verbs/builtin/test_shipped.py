@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.verbs import Category, Trust, VerbEffect
 from ordain.flows.shipped import shipped_kinds
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
-from ordain.prompts.renderer import render
+from ordain.prompts.prompt import render
 from ordain.rules.entry import ENTRY_OF
 from ordain.shipped_verbs import ShippedOptions, builtin_registry, shipped_makers
 from ordain.verbs import LeafExecutor, Registry
@@ -77,9 +79,17 @@ def test_a_verb_that_needs_a_declaration_exists_only_with_it(tmp_path: Path) -> 
     assert set(builtin_registry(urls=["https://example.org/a"]).specs) == {*ALWAYS, "web.fetch"}
 
 
-def test_what_is_written_down_is_what_the_code_declares() -> None:
-    """`shipped_verbs.json`, which a start reads, is what `@verb` makes of the functions, byte by byte."""
-    assert WRITTEN.read_text(encoding="utf-8") == rendered()
+@pytest.mark.parametrize("file", WRITTEN, ids=str)
+def test_what_is_written_down_is_what_it_is_made_of(file: Path) -> None:
+    """What a start reads is what `@verb` makes of the functions, and what stands in the shipped YAML and TOML, byte by byte."""
+    assert file.read_text(encoding="utf-8") == rendered(file)
+
+
+def test_a_start_reads_no_yaml() -> None:
+    """Nor a template: where nobody has files of their own, neither parser is loaded before it is needed."""
+    program = "import sys; from ordain import Ordain; Ordain(home=sys.argv[1]); print(sorted({'yaml', 'jinja2'} & sys.modules.keys()))"
+    said = subprocess.run([sys.executable, "-c", program, "/nowhere"], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
 
 
 MAIL_SERVER = MailServer(host="mail.example.org", port=465, security="tls", sender="a@example.org", timeout_ms=5000)

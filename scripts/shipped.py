@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ordain.shipped_verbs import shipped_makers
-from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.builtin.names import no_library
 from ordain.verbs.folder import with_own_template
 from ordain.verbs.shipped_file import SHIPPED
 from ordain.verbs.yaml_document import parse_document

@@ -57,7 +57,7 @@ from ordain.store.search import SqliteSearch
 from ordain.store.sessions import SqliteSessions
 from ordain.store.sqlite import SqliteStore, StoreOptions
 from ordain.store.upkeep import SqliteUpkeep
-from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.builtin.names import no_library
 from ordain.verbs.executor import LeafExecutor
 from ordain.verbs.functions import FunctionVerb
 from ordain.verbs.own_addresses import OwnAddresses

@@ -22,8 +22,7 @@ from ordain.rules.completeness import Complete, filled
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
 from ordain.shipped_verbs import ShippedOptions, builtin_registry
-from ordain.verbs.builtin.library_verbs import WRITES, no_library
-from ordain.verbs.builtin.mail_verbs import MAIL_SEND
+from ordain.verbs.builtin.names import MAIL_SEND, WRITES, no_library
 from ordain.verbs.builtin.shipped import prompt_plans
 from ordain.verbs.cards.folder import CARDS
 from ordain.verbs.confirmed import FILE as CONFIRMED

@@ -20,9 +20,7 @@ from ordain.contracts.read_only import read_only
 from ordain.contracts.verbs import VerbSpec
 from ordain.owned_files import not_owned
 from ordain.ports.library import Library
-from ordain.verbs.builtin.files_verb import files_read
-from ordain.verbs.builtin.library_verbs import WRITES, library_verbs, no_library
-from ordain.verbs.builtin.mail_verbs import MAIL_SEND, mail_draft, mail_send
+from ordain.verbs.builtin.names import MAIL_SEND, WRITES, no_library
 from ordain.verbs.builtin.shipped import prompt_plans
 from ordain.verbs.builtin.thread_verb import close_thread
 from ordain.verbs.deferred import DeferredVerb
@@ -70,6 +68,8 @@ def builtin_registry(
         DeferredVerb(_as_set(spec, options), origin, makers[spec.name]) for origin, spec in _declarations().items()
     ]
     if files_root is not None:
+        from ordain.verbs.builtin.files_verb import files_read  # lazy: only where a folder is declared
+
         functions.append(files_read(files_root))
     if urls:
         from ordain.verbs.builtin.web_verb import web_fetch  # lazy: the HTTP client and what it needs
@@ -114,8 +114,20 @@ def shipped_makers(library: Callable[[], Library], options: ShippedOptions = AS_
 
         return sim_markov_next_theme(latest_themes(library))
 
+    def draft() -> AnyFunctionVerb:
+        from ordain.verbs.builtin.mail_verbs import mail_draft  # lazy: see above
+
+        return mail_draft(library)
+
+    def send() -> AnyFunctionVerb:
+        from ordain.verbs.builtin.mail_verbs import mail_send  # lazy: see above
+
+        return mail_send(options.mail)
+
     @cache
     def of_library() -> Mapping[str, AnyFunctionVerb]:
+        from ordain.verbs.builtin.library_verbs import library_verbs  # lazy: see above
+
         return {one.spec.name: one for one in library_verbs(library)}
 
     return {
@@ -127,8 +139,8 @@ def shipped_makers(library: Callable[[], Library], options: ShippedOptions = AS_
         "enterprise.playbook": playbook,
         "finance.snapshot": snapshot,
         "sim.markov_next_theme": next_theme,
-        "mail.draft": lambda: mail_draft(library),
-        MAIL_SEND: lambda: mail_send(options.mail),
+        "mail.draft": draft,
+        MAIL_SEND: send,
     }
 
 

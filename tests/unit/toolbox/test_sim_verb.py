@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ordain.shipped_verbs import latest_themes
 from ordain.toolbox.markov import Chain, Smoothing, choose
 from ordain.toolbox.sim_verb import LISTED_MAX, sim_markov_next_theme
-from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.builtin.names import no_library
 from tests.shapes.leaf_calls import failure_of, output_of
 
 VERB = sim_markov_next_theme(latest_themes(no_library))

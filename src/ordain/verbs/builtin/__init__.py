@@ -6,7 +6,6 @@ and the rest of `verbs`; never settings, runtime or flows. What needs nothing of
 
 from __future__ import annotations
 
-from ordain.verbs.builtin.files_verb import files_read
 from ordain.verbs.builtin.shipped import prompt_plans
 
-__all__ = ["files_read", "prompt_plans"]
+__all__ = ["prompt_plans"]

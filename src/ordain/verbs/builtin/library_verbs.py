@@ -19,12 +19,11 @@ from ordain.contracts.moments import moment
 from ordain.contracts.verbs import ArgumentRole, Category, Example, OutputField, Trust, VerbEffect, less_trusted
 from ordain.errors import Refused, StorageUnavailable
 from ordain.ports.library import LOOKED_IN, Fragment, ItemKind, Library, LibrarySearch, NewItem, Section
+from ordain.verbs.builtin.names import WRITES
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.marked_result import Marked
 
 _NOT_GRAPH = "no graph is kept: searched as hybrid"
-WRITES = "collapse.write_entry"
-"""The verb that writes what is remembered: private as long as nobody else is given it."""
 
 Query = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
 MaxItems = Annotated[int, Field(ge=1, le=FOUND_MAX)]
@@ -88,15 +87,6 @@ class Written:
 
     collapse_id: str
     outcome: Annotated[str, Field(description="added, or same: this call had written it before.")]
-
-
-def no_library() -> Library:
-    """Where there is no storage.
-
-    Raises:
-        VerbError: always.
-    """
-    raise VerbError("no_library", "nothing is remembered here: this process has no storage open", happened=False)
 
 
 def library_verbs(library: Callable[[], Library]) -> list[FunctionVerb[..., Any]]:

@@ -18,11 +18,11 @@ from ordain.contracts.verbs import ArgumentRole, Category, Example, Retry, Trust
 from ordain.errors import InvalidRequest
 from ordain.ports.library import ItemKind, Library, NewItem, Section
 from ordain.verbs.builtin.library_verbs import from_library
+from ordain.verbs.builtin.names import MAIL_SEND
 from ordain.verbs.functions import FunctionVerb, VerbContext, VerbError, verb
 from ordain.verbs.mail_message import Letter, composed, message_id
 from ordain.verbs.mail_server import MailServer
 
-MAIL_SEND = "mail.send"
 _ATTEMPTS = 3
 """Of one call; only what certainly did not happen is tried again."""
 _UNUSED_TIMEOUT_MS = 30_000

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from ordain.errors import ConfigurationError
 from ordain.ports.verb import LeafCall, LeafFailed, LeafReturned
 from ordain.verbs import LeafExecutor, Registry
-from ordain.verbs.builtin import files_read
-from ordain.verbs.builtin.files_verb import PAGE_BYTES_MIN
+from ordain.verbs.builtin.files_verb import PAGE_BYTES_MIN, files_read
 
 SECRET = "nobody may read this"
 

@@ -26,7 +26,7 @@ from ordain.rules.entry import ENTRY_OF
 from ordain.shipped_verbs import ShippedOptions, builtin_registry, shipped_makers
 from ordain.verbs import LeafExecutor, Registry
 from ordain.verbs.builtin import prompt_plans
-from ordain.verbs.builtin.library_verbs import no_library
+from ordain.verbs.builtin.names import no_library
 from ordain.verbs.mail_server import MailServer
 from scripts.shipped import WRITTEN, rendered
 from tests.shapes.toolbox import TOOLBOX_PLANS

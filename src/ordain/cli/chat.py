@@ -1,39 +1,17 @@
-"""``ordain chat``: which session, which face, and the connection between them."""
+"""``ordain chat``: at a terminal or not. Little is loaded here, so that a terminal's prompt is there at once."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import sys
-from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 
-from msgspec import Struct
-
-from ordain.cli.chat_lines import LineChat, Printed, goes_on, lines_of, one
-from ordain.cli.connection import Connection, connect_served, in_workspace
-from ordain.cli.conversation_lines import one_line
-from ordain.cli.messenger import Addressed, Messenger, new_session
-from ordain.cli.options import ANEW, HERE, RemoteServer, Talking
-from ordain.cli.output import show
-from ordain.cli.person import person
+from ordain.cli.options import ChatAsked
 from ordain.cli.places import home_of
-from ordain.cli.screen import is_terminal, wants_colour
+from ordain.cli.screen import is_terminal
 from ordain.cli.slash import MODES
-from ordain.collector import tune_collector
 from ordain.contracts.nearest import did_you_mean
-from ordain.errors import ConfigurationError, InvalidRequest, Refused
-
-
-class ChatAsked(Struct, frozen=True, kw_only=True):
-    """What the command line says; ``words`` are one message, and without them messages are typed or piped; ``whole``: headers are."""
-
-    words: tuple[str, ...] = ()
-    to: Talking = ANEW
-    at: RemoteServer = HERE
-    whole: bool = False
-    as_json: bool = False
+from ordain.errors import ConfigurationError, InvalidRequest
 
 
 def chat(data_dir: Path | None, asked: ChatAsked) -> int:
@@ -51,60 +29,14 @@ def chat(data_dir: Path | None, asked: ChatAsked) -> int:
         raise ConfigurationError("--url is a server elsewhere, --data-dir a folder here: give one of them", code="usage")
     if asked.at.token_file is not None and not asked.at.url:
         raise ConfigurationError("--token-file holds the token for --url; for a server here: ORDAIN_TOKEN_FILE", code="usage")
-    in_workspace(asked.to.workspace)
-    if asked.words and not _text(asked.words).strip():
+    if asked.words and not asked.text.strip():
         raise InvalidRequest("a message has a text", code="empty_message")
-    return asyncio.run(_chat(home_of(data_dir), asked))
+    home = home_of(data_dir)
+    if asked.words or asked.as_json or not is_terminal():
+        from ordain.cli.chat_meeting import talk_in_lines  # lazy: HTTP and everything behind it
 
+        return asyncio.run(talk_in_lines(home, asked))
+    from ordain.cli.chat_opening import talk_at_terminal  # lazy: prompt_toolkit, which no message of a command line waits for
 
-def _connected(home: Path, at: RemoteServer) -> AbstractAsyncContextManager[Connection]:
-    if not at.url:
-        return connect_served(home)
-    from ordain.cli.remote import connect_remote  # lazy: most talk to a folder of their own
-
-    return connect_remote(at)
-
-
-async def _chat(home: Path, asked: ChatAsked) -> int:
-    at_terminal = not asked.words and not asked.as_json and is_terminal()
-    if at_terminal:
-        logging.getLogger().addHandler(
-            logging.NullHandler()
-        )  # the screen is the conversation's; what goes wrong in a turn stands in its reply
-    async with _connected(home, asked.at) as connection:
-        messenger, given = Messenger(connection, asked.to.workspace), asked.to
-        for file in given.attach:
-            messenger.attach(str(file))
-        to = Addressed(session=await _session(messenger, given), user=given.user or person(), mode=given.mode, verbs=given.verb)
-        with suppress(Refused):  # a token that may talk need not look at verbs: what is said with one then tells
-            await messenger.check_verbs(to.verbs)
-        if not asked.words:
-            tune_collector(collect=False)  # it stays for as long as somebody talks
-        if at_terminal:
-            return await _at_terminal(messenger, to, whole=asked.whole)
-        if asked.at.url:  # a token that is not good is told before anything else
-            await messenger.transcript(to.session, 1)
-        how = Printed(as_json=asked.as_json, whole=asked.whole)
-        messages = one(_text(asked.words)) if asked.words else lines_of(sys.stdin.fileno())
-        return await LineChat(messenger, to, how, commands=not asked.words).run(messages)
-
-
-async def _at_terminal(messenger: Messenger, to: Addressed, *, whole: bool) -> int:
-    from ordain.cli.chat_terminal import TerminalChat  # lazy: prompt_toolkit, which no message of a command line waits for
-
-    talking = TerminalChat(messenger, to, colour=wants_colour(), whole=whole)
-    try:
-        return await talking.run()
-    finally:
-        show(f"session {talking.session}{goes_on(embedded=messenger.embedded) if talking.leaves_running else ''}")
-        for text in talking.undelivered:
-            show(f"not delivered: {one_line(text)}")
-
-
-async def _session(messenger: Messenger, to: Talking) -> str:
-    return new_session() if to.session is None else await messenger.meant_session(to.session)
-
-
-def _text(words: tuple[str, ...]) -> str:
-    """The words as one message; bytes that are no text become signs for that."""
-    return os.fsencode(" ".join(words)).decode(errors="replace")
+    logging.getLogger().addHandler(logging.NullHandler())  # the screen is the conversation's; what goes wrong in a turn stands in its reply
+    return asyncio.run(talk_at_terminal(home, asked))

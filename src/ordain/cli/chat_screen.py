@@ -14,7 +14,7 @@ from typing import Protocol
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import Completer
+from prompt_toolkit.completion import Completer, DynamicCompleter
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
@@ -41,8 +41,7 @@ from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.widgets import SearchToolbar
 
 from ordain.cli.columns import clipped, wrapped
-from ordain.cli.conversation_lines import WITHIN
-from ordain.cli.screen import ScreenLine
+from ordain.cli.screen import WITHIN, ScreenLine
 from ordain.cli.typed_text import drawn_signs, typed_text
 from ordain.rules.plain_reply import QUOTE
 
@@ -51,8 +50,19 @@ MENU_ROWS = 8
 """Of a list of what a word may become."""
 
 
+def prompt_of(mode: str, verbs: Sequence[str]) -> str:
+    """What stands before the line that is typed, where messages ask for this mode and these verbs."""
+    named = "+".join(verbs)
+    return (f"{mode}:{named}"[:30] if named else mode) + " > "
+
+
 class ChatFace(Protocol):
     """What the screen shows and whom it tells: the chat."""
+
+    @property
+    def completer(self) -> Completer:
+        """What Tab makes of what is typed."""
+        ...
 
     def live(self, columns: int, rows: int) -> Sequence[ScreenLine]:
         """What is on the way, at most so many rows."""
@@ -74,22 +84,22 @@ class ChatFace(Protocol):
 class ChatScreen:
     """Draws on a terminal, and reads its keyboard. A pasted block is one message; Ctrl-C clears what was typed; Ctrl-R looks for what was said before."""
 
-    def __init__(self, face: ChatFace, completer: Completer, *, colour: bool) -> None:
-        """Nothing is drawn yet."""
-        self._face, self._colour = face, colour
+    def __init__(self, face: ChatFace, *, colour: bool) -> None:
+        """Nothing is drawn yet. Another ``face`` may take its place at any time."""
+        self.face, self.colour = face, colour
         self._said: list[ScreenLine] = []
         self._live: Sequence[ScreenLine] = ()
         self._typed = Buffer(
             multiline=True,
             history=InMemoryHistory(),
-            completer=completer,
+            completer=DynamicCompleter(lambda: self.face.completer),
             accept_handler=self._accepted,
             on_text_changed=_keep_text,
         )
         self._app = self._application()
 
     def _application(self) -> Application[None]:
-        depth = ColorDepth.DEPTH_4_BIT if self._colour else ColorDepth.DEPTH_1_BIT
+        depth = ColorDepth.DEPTH_4_BIT if self.colour else ColorDepth.DEPTH_1_BIT
         output = Vt100_Output.from_pty(sys.stdout, term=os.environ.get("TERM"), default_color_depth=depth, enable_bell=False)
         output.enable_cpr = False  # what does not know where it stands takes no more rows than it needs
         return Application(
@@ -105,7 +115,7 @@ class ChatScreen:
         search = SearchToolbar(search_buffer=Buffer(on_text_changed=_keep_text), ignore_case=True)
         typed = BufferControl(
             buffer=self._typed,
-            input_processors=[_Drawn(), BeforeInput(self._face.label)],
+            input_processors=[_Drawn(), BeforeInput(self._label)],
             search_buffer_control=search.control,
             preview_search=True,
         )
@@ -119,6 +129,9 @@ class ChatScreen:
         )
         menu = Float(xcursor=True, ycursor=True, content=CompletionsMenu(max_height=MENU_ROWS))
         return Layout(FloatContainer(body, floats=[menu]), focused_element=typed)
+
+    def _label(self) -> str:
+        return self.face.label()
 
     def _height(self) -> Dimension:
         """Of what is typed; with room for the menu below it while that is open."""
@@ -135,7 +148,7 @@ class ChatScreen:
             if self._typed.text:
                 self._typed.reset()
             else:
-                self._face.interrupted()
+                self.face.interrupted()
 
         @keys.add("enter", filter=typing)
         def _(_: KeyPressEvent) -> None:
@@ -152,7 +165,7 @@ class ChatScreen:
         return keys
 
     def _accepted(self, typed: Buffer) -> bool:
-        self._face.entered(typed.text)
+        self.face.entered(typed.text)
         return False
 
     # --- drawing --------------------------------------------------------------------------------------------------------------------
@@ -186,7 +199,7 @@ class ChatScreen:
         self._app.invalidate()
 
     def _look(self, _: object) -> None:
-        self._live = self._face.live(self.columns, self.rows - 3)
+        self._live = self.face.live(self.columns, self.rows - 3)
 
     def _live_text(self) -> StyleAndTextTuples:
         shown = self._live[-(self.rows - 2) :]
@@ -225,7 +238,7 @@ class ChatScreen:
         return [("", text[:lead]), (self._style(line.mark), text[lead]), (style, text[lead + 1 :])]
 
     def _style(self, style: str) -> str:
-        return style if self._colour else ""
+        return style if self.colour else ""
 
     # --- its life -------------------------------------------------------------------------------------------------------------------
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import ParamSpec
 
 from msgspec import structs
 
 from ordain.cli.chat_approvals import ChatApprovals
-from ordain.cli.chat_screen import ChatScreen
+from ordain.cli.chat_screen import ChatScreen, prompt_of
 from ordain.cli.completions import SlashCompleter
 from ordain.cli.conversation_lines import (
     EMPTY,
-    WITHIN,
     Looks,
     answer_lines,
     event_lines,
@@ -32,7 +30,7 @@ from ordain.cli.markdown_lines import markdown_lines
 from ordain.cli.messenger import Addressed, Messenger, UnsentMessage
 from ordain.cli.outbox import LEAVING_S, Outbox
 from ordain.cli.output import people_read
-from ordain.cli.screen import BOLD, CYAN, ScreenLine
+from ordain.cli.screen import BOLD, CYAN, WITHIN, ScreenLine
 from ordain.cli.slash import MODES, REQUESTS, STATUS, STOP, Command, Slash, SlashWords, Unclear, help_lines, meaning
 from ordain.cli.talk import Talk
 from ordain.contracts.conversation import MessageAnswer
@@ -57,20 +55,19 @@ EARLIER = 6
 EARLIER_READ = 40
 SESSIONS_OFFERED = 50
 """The latest sessions, that Tab completes."""
-PROMPT = " > "
 DURABLE = (MessageEvent, QuestionEvent, ApprovalEvent, ReplyEvent, SaidEvent, SummaryEvent, ErasedEvent)
 
 
 class TerminalChat:
     """One conversation at a terminal, until the user leaves."""
 
-    def __init__(self, messenger: Messenger, to: Addressed, *, colour: bool, whole: bool = False) -> None:
+    def __init__(self, messenger: Messenger, to: Addressed, screen: ChatScreen, *, whole: bool = False) -> None:
         """Into the session that ``to`` names, which need not exist yet; headers are ``whole``, or on one line where that says it."""
-        self._whole, self._header, self._colour = whole, "", colour
+        self._whole, self._header, self._screen = whole, "", screen
         self._messenger, self._to, self._talk = messenger, to, Talk()
         self._approvals = ChatApprovals(messenger)
         self._outbox = Outbox(messenger, lambda told: self._say(notice(told), EMPTY))
-        self._screen = ChatScreen(self, SlashCompleter(self._names), colour=colour)
+        self.completer = SlashCompleter(self._names)
         self._mine: set[str] = set()
         self._since: dict[str, float] = {}
         self._after = 0
@@ -85,22 +82,17 @@ class TerminalChat:
         self._unsaid: list[str] = []
         self._left = False
 
-    async def run(self) -> int:
-        """Talk until the user leaves; what runs then goes on. Exit code 3: of something that was said nobody knows whether it arrived."""
-        loop = asyncio.get_running_loop()
+    async def run(self, shown: Awaitable[None]) -> int:
+        """Talk until the user leaves, as long as the screen is shown; what runs then goes on. Exit code 3: of something that was said nobody knows whether it arrived."""
         opening = asyncio.ensure_future(self._open(self._to.session))
         opening.add_done_callback(lambda _: self._screen.leave() if opening.cancelled() or opening.exception() else None)
         try:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                loop.add_signal_handler(number, self._screen.leave)
-            await self._screen.run()
+            await shown
             await self._settle()
             await self._outbox.settle()
             if opening.done():
                 opening.result()
         finally:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                loop.remove_signal_handler(number)
             for task in (opening, *self._tasks):
                 task.cancel()
         return UNAVAILABLE if self.undelivered else OK
@@ -174,15 +166,11 @@ class TerminalChat:
 
     def _looks(self, columns: int) -> Looks:
         """A model's words are Markdown, unless nobody wants to see how they look."""
-        return Looks(columns=columns, whole=self._whole, said=markdown_lines if self._colour else words)
+        return Looks(columns=columns, whole=self._whole, said=markdown_lines if self._screen.colour else words)
 
     def label(self) -> str:
         """See ``ChatFace``."""
-        return self._label() + PROMPT
-
-    def _label(self) -> str:
-        verbs = "+".join(self._to.verbs)
-        return f"{self._to.mode}:{verbs}"[:30] if verbs else self._to.mode
+        return prompt_of(self._to.mode, self._to.verbs)
 
     def _say(self, *lines: ScreenLine) -> None:
         self._screen.say(lines)
@@ -231,9 +219,7 @@ class TerminalChat:
                 pass
 
     def _send(self, text: str, reply_to: str = "") -> None:
-        self._say(
-            *(ScreenLine(text=line, style=BOLD, indent="  ") for line in f"{self._label()}{PROMPT}{cleaned(text)}".split("\n")), EMPTY
-        )
+        self._say(*(ScreenLine(text=line, style=BOLD, indent="  ") for line in f"{self.label()}{cleaned(text)}".split("\n")), EMPTY)
         if text in self._unsaid:  # it is said after all
             self._unsaid.remove(text)
         message = self._outbox.put(self._to, text, reply_to or None)

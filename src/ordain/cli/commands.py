@@ -16,6 +16,7 @@ from ordain.cli.options import (
     NO_JUDGING,
     ONE_RUN,
     UNTOLD,
+    ChatAsked,
     CommonOptions,
     Everything,
     FirstRun,
@@ -111,8 +112,7 @@ def chat(
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Talk: on the server that holds the data folder, else in this process; or with --url elsewhere. Exit code 1: an answer was not ok, or a question stays open."""
-    from ordain.cli.chat import ChatAsked  # lazy: HTTP and everything behind it
-    from ordain.cli.chat import chat as talk
+    from ordain.cli.chat import chat as talk  # lazy: as all commands
 
     return talk(options.data_dir, ChatAsked(words=message, to=talking, at=elsewhere, whole=verbose, as_json=options.as_json))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +230,7 @@ async def _under_current(home: Path) -> AsyncGenerator[Connection]:
 
 @asynccontextmanager
 async def _served(home: Path) -> AsyncGenerator[Connection]:
+    await asyncio.to_thread(import_module, "ordain.cli.server")  # it takes a second, in which a chat's prompt is typed at
     from ordain.app import Ordain  # lazy: beside a server none of this is needed
     from ordain.cli.server import listening, served  # lazy: see above
     from ordain.settings import load_settings  # lazy: see above

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ordain.cli.columns import clipped
 from ordain.cli.output import HEADER_INDENT, marked_lines, people_read
-from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, ScreenLine
+from ordain.cli.screen import BOLD, CYAN, DIM, GREEN, RED, WITHIN, YELLOW, ScreenLine
 from ordain.cli.talk import Turn
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.events import (
@@ -39,8 +39,6 @@ FAR, LINES_SHOWN = 3, 2
 FENCE = "```"
 """Around a block of code in Markdown."""
 EMPTY = ScreenLine(text="")
-WITHIN = " " * 10
-"""Before what is left of a line of an approval: no line of code's words begins so far in, so a value makes none."""
 
 
 def one_line(text: str, columns: int = ABOUT_CHARS) -> str:

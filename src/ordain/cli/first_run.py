@@ -30,7 +30,7 @@ from ordain.cli.model_setup import (
     write_profile,
     written_lanes,
 )
-from ordain.cli.options import FirstRun, Setup
+from ordain.cli.options import ChatAsked, FirstRun, Setup
 from ordain.cli.output import print_json, show, warn
 from ordain.cli.places import home_of
 from ordain.cli.profile_files import SettingsFiles, cannot_write, changing, defined, drop_profile, make_home, put_lanes, shipped_policy
@@ -121,7 +121,7 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
             show(in_folder(f"mend it and try again: ordain models test {shell_word(chosen.name)}; or choose anew: ordain init --replace"))
         return FAILED
     if first.chat or (asking and kept(TALK)):
-        from ordain.cli.chat import ChatAsked, chat  # lazy: HTTP and everything behind it
+        from ordain.cli.chat import chat  # lazy: as all commands
 
         return chat(home, ChatAsked(as_json=as_json))
     if not as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,6 +69,22 @@ class RemoteServer:
 
 
 HERE = RemoteServer()
+
+
+@dataclass(frozen=True)
+class ChatAsked:
+    """What ``ordain chat`` is asked for; ``words`` are one message, and without them messages are typed or piped; ``whole``: headers are."""
+
+    words: tuple[str, ...] = ()
+    to: Talking = ANEW
+    at: RemoteServer = HERE
+    whole: bool = False
+    as_json: bool = False
+
+    @property
+    def text(self) -> str:
+        """The words as one message; bytes that are no text become signs for that."""
+        return os.fsencode(" ".join(self.words)).decode(errors="replace")
 
 
 @Parameter(name="*")

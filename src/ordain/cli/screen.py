@@ -9,6 +9,8 @@ from msgspec import Struct
 
 DIM, BOLD, RED, GREEN, YELLOW, CYAN = "dim", "bold", "ansired", "ansigreen", "ansiyellow", "ansicyan"
 """As prompt_toolkit calls them."""
+WITHIN = " " * 10
+"""Before what is left of a line of an approval: no line of code's words begins so far in, so a value makes none."""
 
 
 class ScreenLine(Struct, frozen=True, kw_only=True):

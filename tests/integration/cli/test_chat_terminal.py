@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ordain.cli.conversation_lines import WITHIN
+from ordain.cli.places import ServerNote, write_note
+from ordain.cli.screen import WITHIN
 from ordain.rules.plain_reply import QUOTE
 from tests.e2e.process import Server, fixed_port
 from tests.integration.cli.chat_script import BRIEF, play
@@ -496,6 +498,47 @@ def test_what_was_said_while_the_server_was_away_is_sent_again(home: Path) -> No
         entries = server.http.get("/sessions/s/messages").json()["entries"]
         assert [one["text"] for one in entries if one["event"] == "message"] == ["hello", "hello first", "hello second"]
         leave(terminal)
+
+
+@pytest.fixture
+def silent(home: Path) -> Iterator[None]:
+    """The folder's note names a server that does not answer: the chat waits for it a while, and then is one itself."""
+    with Server(home) as server:
+        server.stop()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        write_note(home, ServerNote(url=f"http://127.0.0.1:{listener.getsockname()[1]}", pid=os.getpid(), instance="i", proof="p"))
+        yield
+
+
+@pytest.mark.usefixtures("silent")
+def test_what_is_typed_before_anybody_listens_is_said(home: Path) -> None:
+    """The prompt is there before a server is: what is typed at it waits in sight, is said in its order, and commands among it do what they do."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until_prompt("brain >")
+        terminal.type("hello first")
+        terminal.until("brain > hello first\nbrain >")
+        assert "/help lists" not in terminal.screen.text
+        terminal.type("/mode agent")
+        terminal.type("hello second")
+        terminal.until("agent > hello second")
+        terminal.until("/help lists")
+        leave(terminal)
+    assert [text for _, text in said_in(home)] == ["hello first", "hello second"]
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize(("typed", "code"), [("", 0), ("hello", 3)])
+def test_who_leaves_before_anybody_listens_is_told_what_was_not_said(home: Path, typed: str, code: int) -> None:
+    """Ctrl-D ends it at once; nothing was said, and of what was typed that is told."""
+    with chatting(home, **play(home)) as terminal:
+        terminal.until_prompt("brain >")
+        if typed:
+            terminal.type(typed)
+            terminal.until("brain > hello\nbrain >")
+        terminal.type("\x04", enter=False)
+        assert terminal.end() == code
+        assert ("not delivered: “hello”" in terminal.screen.text) is bool(typed)
+        assert "/help lists" not in terminal.screen.text
 
 
 def test_what_cannot_begin_leaves_the_terminal_as_it_was(home: Path) -> None:

@@ -29,10 +29,9 @@ Over HTTP a refusal is RFC 9457 problem+json with ``code`` (B-45).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-
-from msgspec import Struct
 
 
 class OrdainError(Exception):
@@ -157,7 +156,8 @@ class JournalError(OrdainError):
     code = "journal"
 
 
-class RunPlace(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlace:
     """Where a run belongs, from its row: ``session`` is "" and ``thread`` 0 where it belongs to none.
 
     ``epoch`` counts who has held it, ``holder`` is the engine that does.

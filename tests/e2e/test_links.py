@@ -153,6 +153,9 @@ class Walk(RuleBasedStateMachine):
                 assert self.ask(workspace, "GET", f"/runs/{thread['inFlight']['runId']}")[0] == 200
         status, said = self.ask(workspace, "POST", session_path(name, "erase"), json=WHY) if data.draw(st.booleans()) else (200, None)
         assert status in (200, 409), said
+        if said is not None and status == 200:  # until somebody speaks there again there is no such session
+            self.begun = [one for one in self.begun if one != (workspace, name)]
+            assert self.ask(workspace, "GET", session_path(name, "messages"))[0] == 404
 
     @rule(workspace=st.sampled_from(WORKSPACES), limit=st.integers(1, 3))
     def pages(self, workspace: str, limit: int) -> None:

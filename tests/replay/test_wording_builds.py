@@ -25,20 +25,23 @@ PACKAGE = ROOT / "src" / "ordain"
 PINNED, OWN = "wording_of(context.catalog)", "compiled(shipped_table())"
 
 
+TABLE = Path("wording", "tables", "shipped.json")
+
+
 def as_it_is(package: Path) -> None:
     """Nothing is changed."""
 
 
 def without_phrases(package: Path) -> None:
     """Every phrase has gone."""
-    for file in (package / "wording" / "tables").glob("*.toml"):
-        file.unlink()
+    (package / TABLE).write_text('{"phrases": [], "lists": {}}', encoding="utf-8")
 
 
 def with_others(package: Path) -> None:
     """Words that mean something to recorded conversations mean something else, and come before all others."""
-    other = " | ".join([*WORDS.values(), "yes", "no", "stop", "B", "Lisbon", "next Tuesday"])
-    (package / "wording" / "tables" / "aaa.toml").write_text(f"[phrases]\nkeep = '{other}'\n", encoding="utf-8")
+    table = json.loads((package / TABLE).read_text(encoding="utf-8"))
+    table["phrases"].insert(0, ["keep", [*WORDS.values(), "yes", "no", "stop", "B", "Lisbon", "next Tuesday"]])
+    (package / TABLE).write_text(json.dumps(table), encoding="utf-8")
 
 
 def reading_its_own(flow: str, module: str) -> Callable[[Path], None]:

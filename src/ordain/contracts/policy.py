@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
+from functools import lru_cache
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -214,10 +214,15 @@ class BudgetPolicy(Strict):
         description="Where an account does not cover a run's whole bound, the run may use what is left of it, instead of being refused.",
     )
 
-    @cached_property
+    @property
     def day(self) -> AccountPolicy:
         """Of all runs of a day together."""
-        return AccountPolicy(tokens=self.day_tokens, usd_micros=self.day_usd_micros, per="day")
+        return _of_day(self.day_tokens, self.day_usd_micros)  # kept outside: a copy with other fields would have this one's
+
+
+@lru_cache(64)
+def _of_day(tokens: int, usd_micros: int) -> AccountPolicy:
+    return AccountPolicy(tokens=tokens, usd_micros=usd_micros, per="day")
 
 
 class Activation(Strict):

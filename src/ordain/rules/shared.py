@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +15,8 @@ from ordain.rules.decision import Rule
 from ordain.rules.grant import GRANT, GrantFacts, GrantTaken
 
 
-class SharedRule(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRule:
     """A rule with the type of its facts, and the outcome that makes the claim's change (``Struct``: each does)."""
 
     rule: Rule[Any, None, Any]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import ENTRY_OF, Context, RoutingHints, WorkflowHint
@@ -44,7 +45,8 @@ NO_ROUTING = Routing(until="", found=lambda _: {}, closed={})
 """Of a kind that says nothing of it a probe can only expect that it refuses."""
 
 
-class Missed(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
     """One expectation that did not come true."""
 
     name: str
@@ -52,7 +54,8 @@ class Missed(Struct, frozen=True, kw_only=True):
     found: str
 
 
-class Probed(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
     """What became of one probe; ``number`` counts from 0, as the file's keys do."""
 
     number: int

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from ordain.errors import Conflict, InvalidRequest, Refused
+from ordain.rules.attach import UNPLACED
 from ordain.runtime.conversation import Acknowledged
 from ordain.testing import call, fails, suggests
 from tests.lanes import examples
@@ -209,14 +210,22 @@ class Session(RuleBasedStateMachine):
 
     @rule(back=BACK)
     def again(self, back: int) -> None:
-        """A message is delivered again: it is the same one; with another content it is refused."""
+        """A message is delivered again: it is the same one, and where it found no place it may find none again; with another content it is refused."""
         name = self._earlier(back)
         if name is None:
             return
         sent, text, more = self.sent[name]
-        ts = self.house.query("SELECT timestamp_ms FROM transcript WHERE message_id = ?", name)[0][0]
-        found = self._step(self.house.send(text, id=name, ts=ts, **more), 0)
-        assert (found.seq, found.duplicate) == (sent.seq, True)
+        ((ts, attached),) = self.house.query("SELECT timestamp_ms, attached FROM transcript WHERE message_id = ?", name)
+
+        async def delivered() -> None:
+            try:
+                found = await self.house.send(text, id=name, ts=ts, **more)
+            except Refused:
+                assert attached == UNPLACED
+            else:
+                assert (found.seq, found.duplicate) == (sent.seq, True)
+
+        self._step(delivered(), 0)
 
         async def altered() -> None:
             with pytest.raises(Conflict, match="another content"):

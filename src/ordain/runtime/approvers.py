@@ -45,15 +45,18 @@ def approver_facts(
     }
 
 
-def giving(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str) -> ApproveFacts:
-    """The facts of rule ``approve`` on a grant: a yes to what is not asked yet, so that it matters alone who gives it, for whom and of what ``rows`` are about."""
+def giving(who: Principal, rows: Sequence[ApprovalRule], policy: ApprovalsPolicy, requester: str, *, apart: bool = False) -> ApproveFacts:
+    """The facts of rule ``approve`` on a grant: a yes to what is not asked yet, so that it matters alone who gives it, for whom and of what ``rows`` are about.
+
+    ``apart``: the profile that holds wants another one than who asks.
+    """
     return ApproveFacts(
         state=ApprovalState.OPEN,
         to=ApprovalState.APPROVED,
         at=0,
         expires_at=1,
         same=True,
-        **approver_facts(who, rows, policy, (requester,)),
+        **approver_facts(who, rows, policy, (requester,), apart=apart),
     )
 
 

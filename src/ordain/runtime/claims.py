@@ -193,6 +193,7 @@ class _GrantClaim:
         self._declared = run.catalog.declared(pending.call.verb)
         self._at, self._digest = run.services.clock.now(), claim.args["call"]
         self._policies = (run.catalog.policy, run.services.catalogs.current.policy)
+        self._held = run.state.authority.held
         self.reads: tuple[SharedRead, ...] = (GrantsRead(principal=run.setup.started.principal, at=self._at),)
 
     def facts(self, read: Sequence[Grant]) -> GrantFacts:
@@ -213,7 +214,7 @@ class _GrantClaim:
         call, tier, policies = self._call.call, self._call.tier, self._policies
         if grant.scope.permits(call.verb) and not grant.is_for(call.verb, self._declared):
             return DECLARED
-        return not_granted(grant, self._spec, call.args) or (GIVER if giver_refused(grant, tier, call.verb, policies) else "")
+        return not_granted(grant, self._spec, call.args) or (GIVER if giver_refused(grant, tier, call.verb, policies, self._held) else "")
 
     def writes(self, facts: GrantFacts, decision: Decision[Any], read: Sequence[Grant]) -> tuple[Write, ...]:
         taken: GrantTaken = decision.outcome

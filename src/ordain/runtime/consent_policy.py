@@ -59,7 +59,7 @@ async def consent_void(
     Nothing goes out by it after its own end, by the wall clock, whatever kept the call until then.
     """
     if consent.grant:
-        return await _grant_void(services, run, pinned, call, consent)
+        return await _grant_void(services, run, pinned, call, consent, held)
     row = await services.approvals.approval(consent.id)
     if row is not None and services.clock.now() >= row.expires_at:
         return YES_OVER
@@ -87,7 +87,9 @@ async def consent_void(
     return _refused(facts, current)
 
 
-async def _grant_void(services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent) -> str | None:
+async def _grant_void(
+    services: Services, run: StoredRun, pinned: Catalog, call: Call, consent: Consent, held: HeldProfile | None
+) -> str | None:
     grant = await services.approvals.grant(run.workspace, consent.id)
     if grant is None:
         return GONE
@@ -95,15 +97,15 @@ async def _grant_void(services: Services, run: StoredRun, pinned: Catalog, call:
         return TAKEN_BACK
     if services.clock.now() >= grant.expires_at:
         return GRANT_OVER
-    tier = tier_of(pinned.verbs[call.verb], call.args)
-    return None if tier is None else giver_refused(grant, tier, call.verb, (pinned.policy, services.catalogs.current.policy))
+    tier = tier_of(pinned.verbs[call.verb], call.args, "" if held is None else held.safety)
+    return None if tier is None else giver_refused(grant, tier, call.verb, (pinned.policy, services.catalogs.current.policy), held)
 
 
-def giver_refused(grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, Policy]) -> str | None:
-    """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy and the current one; None where they may."""
-    current = policies[1]
+def giver_refused(grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, Policy], held: HeldProfile | None) -> str | None:
+    """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy, the current one and the profile that holds; None where they may."""
+    current, apart = policies[1], held is not None and held.apart
     giver = Principal(grant.audit.by)
-    return _refused(giving(giver, needed(tier, [verb], policies), current.approvals, grant.principal), current)
+    return _refused(giving(giver, needed(tier, [verb], policies), current.approvals, grant.principal, apart=apart), current)
 
 
 def _refused(facts: ApproveFacts, policy: Policy) -> str | None:

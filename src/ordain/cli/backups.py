@@ -7,10 +7,11 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -23,35 +24,48 @@ from ordain.cli.places import home_of
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, FlowUnavailable, JournalCorrupt, StorageUnavailable
 from ordain.runtime.store_replay import EQUAL, Ledgered
+from ordain.runtime.transcript_replay import Retold
 from ordain.store.folder import FILE
 from ordain.store.restoring import Restored, restore
 from ordain.store.schema import VERSION
 
+T = TypeVar("T")
+
 SAMPLE = 50
+NAMES_ALL = "`ordain replay --all` names everything"
 TOLD = 5
 """Most differences that are told at once."""
 RESTS = ("-wal", "-shm", "-journal")
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """What checking a copy came to: how many runs it has, how many of them were replayed, and what holding it to its ledger found."""
+    """What checking a copy came to: how many runs and sessions it has, how many of them were gone through, and what holding it to its ledger found.
+
+    ``altered`` are the sessions that do not verify.
+    """
 
     runs: int
     replayed: int
     ledger: Ledgered
+    sessions: int = 0
+    retold: int = 0
+    altered: tuple[Retold, ...] = ()
 
     @property
     def code(self) -> int:
-        """The exit code: what does not hold to its ledger is kept, and is no success."""
-        return OK if self.ledger.verdict == EQUAL else FAILED
+        """The exit code: what is not as it was written is kept, and is no success."""
+        return OK if self.ledger.verdict == EQUAL and not self.altered else FAILED
 
     def lines(self) -> Generator[str]:
-        """What people are told of the ledger, of which nothing is told where it holds."""
-        if self.ledger.verdict == EQUAL:
-            return
-        yield "NOT AS IT WAS WRITTEN: it does not hold to its ledger; `ordain replay --all` names everything"
-        for found in self.ledger.differences[:TOLD]:
-            yield f"  at {found.place}: recorded {found.recorded}; now {found.now}"
+        """What people are told besides; nothing where all was gone through and is as it was written."""
+        if self.ledger.verdict != EQUAL:
+            yield f"NOT AS IT WAS WRITTEN: it does not hold to its ledger; {NAMES_ALL}"
+            for found in self.ledger.differences[:TOLD]:
+                yield f"  at {found.place}: recorded {found.recorded}; now {found.now}"
+        for told in self.altered[:TOLD]:
+            yield f"NOT AS IT WAS WRITTEN: session {told.session} of workspace {told.workspace}; {NAMES_ALL}"
+        if self.runs > SAMPLE or self.sessions > SAMPLE:
+            yield f"a sample was gone through; {in_folder('`ordain replay --all`')} goes through {self.runs} runs and {self.sessions} sessions"
 
 
 def verify_copy(folder: Path) -> Verified:
@@ -70,17 +84,30 @@ async def _verified(folder: Path) -> Verified:
     with open_archive(folder) as archive:
         if damage := archive.store.damage():
             raise JournalCorrupt(f"the copy is damaged: {damage}")
-        every = await archive.runs()
-        sample, replayed = every[:: max(1, len(every) // SAMPLE)], 0
-        for run in sample:
-            report = await archive.replay(run)
+        ledger, known = await archive.held_to_ledger()
+        every, replayed = await archive.runs(), 0
+        for run in _sampled(every):
+            report = await archive.replay(run, known)
             if report.verdict == FlowUnavailable.code:
                 continue  # of an embedder's own kind: nobody here can judge its decisions
             if report.verdict not in {"equal", "erased"}:
                 raise JournalCorrupt(f"run {run} does not replay: {report.verdict}", code="replay_failed")
             replayed += 1
-        ledger, _ = await archive.held_to_ledger()
-        return Verified(runs=len(every), replayed=replayed, ledger=ledger)
+        sessions = await archive.runtime.search.every_session()
+        told = [await archive.retell(*session, known) for session in _sampled(sessions)]
+        return Verified(
+            runs=len(every),
+            replayed=replayed,
+            ledger=ledger,
+            sessions=len(sessions),
+            retold=len(told),
+            altered=tuple(one for one in told if not one.verifies),
+        )
+
+
+def _sampled(every: Sequence[T]) -> Sequence[T]:
+    """So many of them, from the first to the last."""
+    return every[:: max(1, len(every) // SAMPLE)]
 
 
 def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
@@ -185,6 +212,9 @@ def _facts(verified: Verified) -> dict[str, object]:
     return {
         "runs": verified.runs,
         "replayed": verified.replayed,
+        "sessions": verified.sessions,
+        "retold": verified.retold,
+        "altered": [{"workspace": one.workspace, "session": one.session, "verdict": one.verdict} for one in verified.altered],
         "ledger": {"verdict": ledger.verdict, "head": ledger.head, "differences": differences},
     }
 

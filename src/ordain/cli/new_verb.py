@@ -17,7 +17,7 @@ from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.http_call import PLACEHOLDER
 from ordain.contracts.verbs import VERB_ID
-from ordain.errors import CallerError, Conflict
+from ordain.errors import CallerError, ConfigurationError, Conflict
 from ordain.verbs.outbound import is_public
 
 URL = "http://127.0.0.1:8090/verbs/{verb_id}"
@@ -108,12 +108,14 @@ def write_verb(data_dir: Path | None, new: NewVerb, *, as_json: bool) -> int:
 
     Raises:
         CallerError: the name is none, or the kind takes no URL.
-        Conflict: one of the files is there already.
+        Conflict: one of the files is there already, or a verb of that id.
     """
     folder, texts = home_of(data_dir) / "verbs", new.files()
     folder.mkdir(parents=True, exist_ok=True)
     if there := [file for file in texts if os.path.lexists(folder / file)]:
         raise Conflict(f"{folder / there[0]} is there already; nothing was written", code="file_exists")
+    if origin := _declared_in(home_of(data_dir), new.name):
+        raise Conflict(f"there is a verb {new.name} already, in {origin}; nothing was written", code="verb_exists")
     for file, text in texts.items():
         descriptor = os.open(folder / file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
@@ -121,6 +123,17 @@ def write_verb(data_dir: Path | None, new: NewVerb, *, as_json: bool) -> int:
     written = [str(folder / file) for file in texts]
     _tell(new, written, as_json=as_json)
     return OK
+
+
+def _declared_in(home: Path, name: str) -> str:
+    """Where a verb of this id stands; "" where there is none, or nothing can be said of a folder that is broken."""
+    from ordain.catalogs import build_registry  # lazy: settings, and every verb there is
+    from ordain.settings import load_settings  # lazy: see above
+
+    try:
+        return build_registry(load_settings(home=home)).origins.get(name, "")
+    except ConfigurationError:
+        return ""
 
 
 def _tell(new: NewVerb, written: list[str], *, as_json: bool) -> None:

@@ -164,3 +164,17 @@ def test_a_folder_that_brings_a_trigger_is_refused(copy: Path, tmp_path: Path, c
     assert done.returncode != 0
     assert "[foreign_schema]" in done.stderr.decode()
     assert "ordain restore" in done.stderr.decode()
+
+
+def test_a_conversation_that_is_not_as_it_was_written_is_told(tmp_path: Path) -> None:
+    """An entry that has gone from a copy: it is restored, said to be altered, by its session, and is exit code 1; so is a backup of that folder."""
+    home, file = tmp_path / "first", tmp_path / "copy.db"
+    assert run_cli("chat", "hello", "--session", "s", home=home).returncode == 0
+    kept = run_cli("backup", str(file), "--json", home=home)
+    said = json.loads(kept.stdout)
+    assert (kept.returncode, said["sessions"], said["retold"], said["altered"]) == (0, 1, 1, [])
+    plant(file, "DELETE FROM transcript WHERE no = (SELECT max(no) FROM transcript)")
+    restored = run_cli("restore", str(file), home=tmp_path / "home")
+    assert (restored.returncode, b"NOT AS IT WAS WRITTEN: session s of workspace default" in restored.stdout) == (1, True)
+    again = run_cli("backup", str(tmp_path / "again.db"), "--json", home=tmp_path / "home")
+    assert (again.returncode, [one["session"] for one in json.loads(again.stdout)["altered"]]) == (1, ["s"])

@@ -78,6 +78,9 @@ def test_every_beginning_is_a_verb_without_errors(run: Said, tmp_path: Path, kin
     before = {file: file.read_bytes() for file in (tmp_path / "verbs").iterdir()}
     code, refused = run("new", "mine.read", "--kind", kind, as_json=False)
     assert (code, "[file_exists]" in refused) == (1, True)
+    for taken, other in (("mine.read", "python" if kind == "prompt" else "prompt"), ("math.evaluate", kind)):
+        code, refused = run("new", taken, "--kind", other, as_json=False)
+        assert (code, "[verb_exists]" in refused or "[file_exists]" in refused) == (1, True)
     assert {file: file.read_bytes() for file in (tmp_path / "verbs").iterdir()} == before
 
 

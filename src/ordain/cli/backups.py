@@ -125,7 +125,7 @@ def back_up(data_dir: Path | None, file: Path, *, as_json: bool) -> int:
         (workshop / FILE).chmod(0o600)
         with _naming(f"{file} is not written, {home} cannot be backed up"):
             verified = verify_copy(workshop)
-        _place(workshop / FILE, file.absolute())
+        _place(workshop / FILE, file.absolute(), "file_exists")
     facts = {"file": str(file), "bytes": file.stat().st_size, **_facts(verified)}
     return _say(facts, [f"backed up: {_counted(verified)}", *verified.lines()], verified, as_json=as_json)
 
@@ -149,7 +149,7 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
         with _naming(f"{file} is not restored"):
             done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=f"local:{person()}"[:100], at=SystemClock().now())
             verified = verify_copy(workshop)
-        _place(workshop / FILE, home / FILE)
+        _place(workshop / FILE, home / FILE, "data_exists")
     facts = {
         "home": str(home),
         **_facts(verified),
@@ -241,11 +241,18 @@ def _workshop(beside: Path) -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _place(made: Path, target: Path) -> None:
-    """Make it durable, then give it its name without replacing anything."""
+def _place(made: Path, target: Path, taken: str) -> None:
+    """Make it durable, then give it its name without replacing anything.
+
+    Raises:
+        ConfigurationError: ``taken``: somebody else was quicker.
+    """
     with made.open("rb") as file:
         os.fsync(file.fileno())
-    os.link(made, target)
+    try:
+        os.link(made, target)
+    except FileExistsError as error:
+        raise ConfigurationError(f"{target} was written meanwhile by somebody else, and nothing is overwritten", code=taken) from error
     folder = os.open(target.parent, os.O_RDONLY)
     os.fsync(folder)
     os.close(folder)

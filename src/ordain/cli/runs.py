@@ -110,7 +110,9 @@ def _print_run(found: dict[str, Any], below: dict[str, Any]) -> None:
     for stopped in found["waits_for_stopped"]:
         show(in_folder(f"waits for run {stopped}, which has stopped: once that is mended, ordain runs resume {stopped}"))
     if found["unknown_effects"]:
-        show(f"effects with unknown outcome: {', '.join(map(str, found['unknown_effects']))}")
+        numbers = " and ".join(map(str, found["unknown_effects"]))
+        how = f"`ordain runs resolve {found['run_id']} {found['unknown_effects'][0]} --happened --why WHY`, or --no-happened"
+        show(in_folder(f"nobody knows what became of effect {numbers}; once you do: {how}"))
     _show_response(found["response"])
 
 

@@ -107,6 +107,7 @@ class Fold:
         self.tokens_in = self.tokens_out = self.steps = 0
         self.estimated = False
         self.unknown: list[int] = []
+        self.told: dict[int, bool] = {}
         self.carved: Carved | None = None
         self.judged = False
         self.acts = Acts(run)
@@ -186,10 +187,16 @@ class Fold:
             self._line("info", f"run {seen.run} · {seen.status}")
             self.lines += [msgspec.structs.replace(line, depth=line.depth + 1) for line in seen.header.lines]
 
+    @property
+    def unresolved(self) -> list[int]:
+        """The effects whose outcome neither the journal nor a person has said."""
+        return [addr for addr in self.unknown if addr not in self.told]
+
     def _resolved(self, body: NoteBody) -> None:
         """A note that says of an effect whether it happened: a person knows what nobody did."""
         told = RESOLVED.decode(body.details)
         if told is not None and told.addr is not None and told.happened is not None:
+            self.told[told.addr] = told.happened
             self.acts.resolved(told.addr, happened=told.happened)
 
     def _spend(self, amount: Spend) -> None:

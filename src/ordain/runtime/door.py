@@ -240,8 +240,8 @@ class Runtime:
         return msgspec.json.decode(last.body, type=SuspendedBody).addr
 
     def unknown_effects(self, view: RunView) -> Sequence[int]:
-        """The numbers of the effects whose outcome nobody knows."""
-        return self.services.headers.fold(view.stored).unknown
+        """The numbers of the effects whose outcome nobody knows: neither the journal nor a person has said it."""
+        return self.services.headers.fold(view.stored).unresolved
 
     async def checks(self) -> Checks:
         """Whether the engine accepts runs, the lease is held and the storage takes what is written, and why not."""

@@ -15,13 +15,13 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 
 from msgspec import Struct
 
-from ordain.errors import StorageUnavailable
+from ordain.errors import ConfigurationError, StorageUnavailable
 from ordain.store.typed_rows import RowColumns, check_row, is_number
 
 FILE = "ordain.db"
@@ -48,6 +48,30 @@ LOG_GONE = (
     "%s was not closed by %s, and its log %s is gone: what was acknowledged last may be missing, unless another program has brought the log in."
     " Compare with a backup, or with what callers were told"
 )
+
+
+def no_room(error: sqlite3.Error) -> bool:
+    """Whether what was to be written found no room: the disk is full, or no file may grow so far."""
+    return error.sqlite_errorname in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}
+
+
+def copy_whole(db: sqlite3.Connection, file: Path) -> None:
+    """Copy a database into a new file.
+
+    Raises:
+        ConfigurationError: the file exists.
+        StorageUnavailable: there is no room for it (``no_room``).
+        sqlite3.Error: the database cannot be read.
+    """
+    if file.exists():
+        raise ConfigurationError(f"{file} exists", code="file_exists")
+    with closing(sqlite3.connect(file)) as target, target:
+        try:
+            db.backup(target)
+        except sqlite3.OperationalError as error:
+            if no_room(error):
+                raise StorageUnavailable(f"there is no room for the copy {file}: {error}", code="no_room") from error
+            raise
 
 
 def connect(folder: Path | None, *, guest: bool = False) -> sqlite3.Connection:

@@ -24,6 +24,7 @@ from ordain.errors import ConfigurationError, JournalCorrupt, StorageUnavailable
 from ordain.ports.writes import RowTable
 from ordain.store import schema
 from ordain.store.access_operations import revoke_every_token
+from ordain.store.folder import no_room
 from ordain.store.schema import shown
 from ordain.store.tables import make_tables
 from ordain.store.word_index import index_again
@@ -105,7 +106,7 @@ def _named_errors() -> Generator[None]:
     except sqlite3.OperationalError as error:
         if "decode" in str(error):
             raise _foreign_value("a text that is not UTF-8") from error
-        if "full" in str(error):
+        if no_room(error):
             raise StorageUnavailable(f"there is no room for the copy: {error}", code="no_room") from error
         raise ConfigurationError(f"it cannot be read as a backup: {error}", code="no_backup") from error
     except sqlite3.DatabaseError as error:

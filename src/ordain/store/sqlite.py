@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,6 +36,7 @@ from ordain.store.folder import (
     configure,
     configure_reader,
     connect,
+    copy_whole,
     fsync_median_s,
     missing_log,
     name_holder,
@@ -372,11 +373,10 @@ class SqliteStore:
 
         Raises:
             ConfigurationError: the file exists.
+            StorageUnavailable: there is no room for it (``no_room``); or as ``query``.
         """
-        if file.exists():
-            raise ConfigurationError(f"{file} exists", code="file_exists")
-        with self.reads() as db, closing(sqlite3.connect(file)) as target, target:
-            db.backup(target)
+        with self.reads() as db:
+            copy_whole(db, file)
 
     def close(self) -> None:
         """See ``JournalStore.close``."""

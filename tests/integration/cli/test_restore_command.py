@@ -3,6 +3,8 @@
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -178,3 +180,16 @@ def test_a_conversation_that_is_not_as_it_was_written_is_told(tmp_path: Path) ->
     assert (restored.returncode, b"NOT AS IT WAS WRITTEN: session s of workspace default" in restored.stdout) == (1, True)
     again = run_cli("backup", str(tmp_path / "again.db"), "--json", home=tmp_path / "home")
     assert (again.returncode, [one["session"] for one in json.loads(again.stdout)["altered"]]) == (1, ["s"])
+
+
+@pytest.mark.parametrize("command", ["restore", "backup"])
+def test_a_copy_that_finds_no_room_is_told_so(backup: Path, tmp_path: Path, command: str) -> None:
+    """Where no file may grow that far it is the copy that has no room: nothing is wrong with what is copied."""
+    home, file = tmp_path / "home", tmp_path / "again.db"
+    if command == "backup":
+        assert run_cli("restore", str(backup), home=home).returncode == 0
+    given = file if command == "backup" else backup
+    limited = f"ulimit -f 100 && exec {sys.executable} -m ordain {command} {given} --data-dir {home}"
+    done = subprocess.run(("sh", "-c", limited), capture_output=True, check=False, timeout=60)
+    assert (done.returncode, b"[no_room]" in done.stderr) == (3, True), done.stderr
+    assert not file.exists()

@@ -241,7 +241,7 @@ async def test_an_unknown_effect_is_cleared_by_a_person_alone(tmp_path: Path) ->
         (effect,) = (await http.get(run)).json()["unknown_effects"]
         await http.post(f"{run}/resolve", json={"effect": effect, "happened": True, "why": "it is there"})
         now = (await http.get(run)).json()
-        assert (now["verdict"], now["response"]["verdict"]) == ("ok", "ok")
+        assert (now["verdict"], now["response"]["verdict"], now["unknown_effects"]) == ("ok", "ok", [])
         assert now["header"].startswith("✓ ok · ordain run")
         assert now["header"].endswith("\n· resolve by http:loopback")
         assert "? lose" in now["header"]

@@ -58,6 +58,7 @@ MAYBE_DONE = "  This very call went out before in the same run, and nobody knows
 MAYBE_ALIKE = "  Another call of this verb went out before in the same run, and nobody knows how that ended: it may have happened already."
 DONE_ELSEWHERE = "  This very call went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already, and would happen again."
 ALIKE_ELSEWHERE = "  Another call of this verb went out before in another run of the same conversation, and nobody knows how that ended: it may have happened already."
+UNCONFIRMED_SAID = "  No operator has confirmed what this verb declares, and of that these words are made."
 PERHAPS_DONE = "(may have happened already) "
 CUT = "Not all of it stands here. Exact calls are shown whole by `ordain approvals show {0}`, and by GET /approvals/{0}."
 
@@ -85,6 +86,7 @@ def told(asked: ApprovalAsked, catalog: Catalog, before: AskedBefore = NOTHING_B
     for number, call in enumerate(asked.calls[:CALLS_TOLD], 1):
         lines += [WHERE_UNDONE] if number - 1 in undo else []
         lines += _call(asked, call, catalog, number)
+        lines += [UNCONFIRMED_SAID] if call.verb in catalog.unconfirmed else []
         lines += _before(call, before)
     cut = [CUT.format(approval)] if approval and _is_cut(asked, catalog) else []
     beyond = range(CALLS_TOLD, len(asked.calls))

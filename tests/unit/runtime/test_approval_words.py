@@ -27,6 +27,7 @@ from ordain.runtime.approval_words import (
     ROOM,
     ROOM_OF_ROLE,
     TITLED,
+    UNCONFIRMED_SAID,
     UNKNOWN,
     exact,
     titled,
@@ -94,6 +95,13 @@ def test_what_settings_fix_of_a_call_is_told_with_it() -> None:
         '  "from (as settings have it)": "eve"',
         r'  from (as settings have it): "me\n@example.org"',
     ]
+
+
+def test_that_nobody_has_confirmed_what_the_words_are_made_of_is_told() -> None:
+    """Beside the call, and once: the verb's own declaration says what it does."""
+    lines = told(asked(CALL), CATALOG.changed(unconfirmed=["post.out"])).splitlines()
+    assert lines[-2] == UNCONFIRMED_SAID
+    assert UNCONFIRMED_SAID not in told(asked(CALL), CATALOG)
 
 
 def test_a_look_alike_is_told_by_its_number() -> None:

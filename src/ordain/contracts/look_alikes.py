@@ -29,7 +29,11 @@ _SEEN_AS_SIGNS: Final = (
     "․。．｡﹒·・･⁄∕⧸／╱⟋㇓〳ノﾉ丶丿ー一ｰ゠＠﹫：﹕꞉∶˸։‐‑‒−﹣－＿﹍﹎﹏？＃％＆＝＋，；﹖﹟﹠﹦﹢﹐﹔∣╳⨯∪⋃∨⋁⊤℮〇二ニ工エ口ロトﾄハ卜八"
 )
 """Seen as a sign or a letter of ASCII where such stand on both sides."""
-_SIGN_BETWEEN: Final = re.compile(f"(?<=[A-Za-z0-9])[{_SEEN_AS_SIGNS}](?=[A-Za-z0-9])")
+_STROKES: Final = "ㅣ丨⼁〡㇑"
+"""Seen as an l, an I or a 1 wherever one of ASCII stands beside it."""
+_SIGN_BETWEEN: Final = re.compile(
+    f"(?<=[A-Za-z0-9])[{_SEEN_AS_SIGNS}](?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[{_STROKES}]|[{_STROKES}](?=[A-Za-z0-9])"
+)
 _APART: Final = frozenset(
     {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH", "FULLWIDTH"}
     | {"THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"}

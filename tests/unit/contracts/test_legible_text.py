@@ -66,6 +66,8 @@ SPELLED = {
     "a\u0323.com": r"a\u0323.com",
     "\u212aelvin \u2126 𝐩𝐚𝐲 ﬁ ⅼ": r"\u212aelvin \u2126 \ud835\udc29\ud835\udc1a\ud835\udc32 \ufb01 \u217c",
     "ɡoogle": r"\u0261oogle",
+    "paypaㅣ.com": r"paypa\u3163.com",
+    "paypa丨 丨ogin a⼁b": r"paypa\u4e28 \u4e28ogin a\u2f01b",
     "1৪0": r"1\u09ea0",
     "＂ (approved)": r"\uff02 (approved)",
     "＼u0041": r"\uff3cu0041",

@@ -18,6 +18,7 @@ from ordain.cli.screen import DIM, ScreenLine, wants_colour
 from ordain.rules.plain_reply import cleaned
 
 PUT_AWAY_S = 2.0
+"""So long a screen may take to be put away; one that was never shown is given up then."""
 
 
 class ChatOpening:

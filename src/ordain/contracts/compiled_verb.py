@@ -45,10 +45,10 @@ def compiled_verb(spec: VerbSpec) -> CompiledVerb:
     Raises:
         ConfigurationError: a schema is invalid.
     """
-    return _compiled_verb(_Very(read_only(spec)))
+    return _compiled_verb(_Itself(read_only(spec)))
 
 
-class _Very(Immutable):
+class _Itself(Immutable):
     """A read-only spec as a key that only itself is equal to: it cannot change, and comparing two would take as long as compiling them."""
 
     spec: VerbSpec
@@ -57,15 +57,15 @@ class _Very(Immutable):
         self.__dict__.update(spec=spec)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Very) and other.spec is self.spec
+        return isinstance(other, _Itself) and other.spec is self.spec
 
     def __hash__(self) -> int:
         return id(self.spec)
 
 
 @lru_cache(maxsize=COMPILED_MAX)
-def _compiled_verb(very: _Very) -> CompiledVerb:
-    return CompiledVerb(very.spec)
+def _compiled_verb(itself: _Itself) -> CompiledVerb:
+    return CompiledVerb(itself.spec)
 
 
 def canonical(tree: Any) -> str:

@@ -51,7 +51,7 @@ LOG_GONE = (
 
 
 def no_room(error: sqlite3.Error) -> bool:
-    """Whether what was to be written found no room: the disk is full, or no file may grow so far."""
+    """Whether something could not be written: the disk is full, no file may grow so far, or (SQLite does not tell these apart) the disk fails."""
     return error.sqlite_errorname in {"SQLITE_FULL", "SQLITE_IOERR_WRITE"}
 
 
@@ -70,7 +70,7 @@ def copy_whole(db: sqlite3.Connection, file: Path) -> None:
             db.backup(target)
         except sqlite3.OperationalError as error:
             if no_room(error):
-                raise StorageUnavailable(f"there is no room for the copy {file}: {error}", code="no_room") from error
+                raise StorageUnavailable(f"the copy {file} cannot be written, which has no room or a disk that fails: {error}", code="no_room") from error
             raise
 
 

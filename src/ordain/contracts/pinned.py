@@ -172,6 +172,11 @@ class ProfilePolicy(PinnedProfile):
     )
 
     @property
+    def wants_another(self) -> bool:
+        """Whether nobody approves, or grants himself, what he asked for: no pinned profile may loosen that."""
+        return self.safety.not_requester is True and Relaxable.NOT_REQUESTER not in self.relaxable
+
+    @property
     def governs(self) -> bool:
         """Whether the section says anything of a turn that is pinned to nothing."""
         return any(getattr(self, part) != said for part, said in _SAYS_NOTHING.items())

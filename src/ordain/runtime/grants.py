@@ -12,7 +12,6 @@ from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, TIERS, ApprovalRule, Grant, GrantAudit, GrantScope, Tier, covers_tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.nearest import did_you_mean
-from ordain.contracts.pinned import ProfilePolicy, Relaxable
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.effects.calls import Call
@@ -72,7 +71,7 @@ class GrantDesk:
         who, policy = principal_of(principal), self._services.catalogs.current.policy
         grant = new_grant(self._services, offer, who)
         rows = [row for row in policy.approvals.rules if _may_concern(row, offer)]
-        made = APPROVE.apply(giving(who, rows, policy.approvals, offer.principal, apart=_wants_another(policy.profile)), None, policy)
+        made = APPROVE.apply(giving(who, rows, policy.approvals, offer.principal, apart=policy.profile.wants_another), None, policy)
         if not isinstance(made.outcome, MayDecide):
             LOG.warning("grant for=%r by=%r refused=%s", offer.principal, who.name, made.reason)
             raise refusal(str(made.reason))
@@ -218,11 +217,6 @@ def _named(verb: str, calls: Iterable[Call], catalog: Catalog) -> tuple[str, ...
                 )
             found.append(value)
     return tuple(dict.fromkeys(found))
-
-
-def _wants_another(own: ProfilePolicy) -> bool:
-    """Whether no profile lets anybody approve what he asked for."""
-    return own.safety.not_requester is True and Relaxable.NOT_REQUESTER not in own.relaxable
 
 
 def _may_concern(row: ApprovalRule, offer: GrantOffer) -> bool:

@@ -50,7 +50,7 @@ class _Claimed(Struct, frozen=True):
 
 def untaken_answers(stored: StoredRun, pinned: Policy, other: Policy) -> Iterator[UntakenAnswer]:
     """The answers on record that ``pinned`` takes and ``other`` would not, oldest first."""
-    if pinned.approvals == other.approvals:
+    if (pinned.approvals, pinned.profile.wants_another) == (other.approvals, other.profile.wants_another):
         return
     started = decode(stored.records[0])
     requester = started.principal if isinstance(started, Started) else ""
@@ -82,7 +82,13 @@ def _said(
             at=ended.at,
             expires_at=intent.at + open_s(asked, policy, None) * 1_000_000,
             same=True,
-            **approver_facts(Principal(result.by), needed(asked.tier, verbs, (policy,)), policy.approvals, asked_by, apart=asked.apart),
+            **approver_facts(
+                Principal(result.by),
+                needed(asked.tier, verbs, (policy,)),
+                policy.approvals,
+                asked_by,
+                apart=asked.apart or policy.profile.wants_another,
+            ),
         )
         for policy in policies
     ]
@@ -94,7 +100,16 @@ def _granted(body: ClaimBody, held_to: tuple[str, Policy, Policy]) -> Iterator[U
     if not isinstance(taken, GrantTaken):
         return
     call, (requester, *policies) = msgspec.json.decode(body.facts, type=_Claimed), held_to
-    facts = [giving(Principal(taken.by), needed(call.tier, [call.verb], (policy,)), policy.approvals, requester) for policy in policies]
+    facts = [
+        giving(
+            Principal(taken.by),
+            needed(call.tier, [call.verb], (policy,)),
+            policy.approvals,
+            requester,
+            apart=policy.profile.wants_another,
+        )
+        for policy in policies
+    ]
     yield from _compared(facts, policies, body.addr, (call.verb,))
 
 

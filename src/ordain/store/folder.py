@@ -70,7 +70,9 @@ def copy_whole(db: sqlite3.Connection, file: Path) -> None:
             db.backup(target)
         except sqlite3.OperationalError as error:
             if no_room(error):
-                raise StorageUnavailable(f"the copy {file} cannot be written, which has no room or a disk that fails: {error}", code="no_room") from error
+                raise StorageUnavailable(
+                    f"the copy {file} cannot be written, which has no room or a disk that fails: {error}", code="no_room"
+                ) from error
             raise
 
 

@@ -107,7 +107,9 @@ def _named_errors() -> Generator[None]:
         if "decode" in str(error):
             raise _foreign_value("a text that is not UTF-8") from error
         if no_room(error):
-            raise StorageUnavailable(f"the copy cannot be written, which has no room or a disk that fails: {error}", code="no_room") from error
+            raise StorageUnavailable(
+                f"the copy cannot be written, which has no room or a disk that fails: {error}", code="no_room"
+            ) from error
         raise ConfigurationError(f"it cannot be read as a backup: {error}", code="no_backup") from error
     except sqlite3.DatabaseError as error:
         if "not a database" in str(error):

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from ordain.contracts.pinned import Relaxable
 from ordain.errors import Refused
 from ordain.runtime.grants import GrantOffer
+from ordain.runtime.policy_consents import untaken_answers
 from tests.integration.conversation.test_profiles import SESSION, all_replay_equal, begun, keeping, kept, pin, put
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 
@@ -48,3 +50,20 @@ async def test_policys_own_section_refuses_a_grant_to_oneself() -> None:
         await give(house, PRINCIPAL)
         assert await begun(house) is not None
         assert "authorize.granted" not in kept(house)
+
+
+@pytest.mark.parametrize(("relaxable", "told"), [([], ["approve.own_request"]), ([Relaxable.NOT_REQUESTER], [])])
+async def test_policy_ci_tells_of_a_grant_that_would_not_count(relaxable: list[Relaxable], told: list[str]) -> None:
+    """A policy that wants another's yes in every profile is held to the grants on record as well."""
+    async with keeping() as house:
+        await put(house, "profile", "p", {"safety": {"mode": "guarded"}})
+        await pin(house, SESSION, "p")
+        await give(house, PRINCIPAL)
+        assert await begun(house) is None
+        pinned = house.ordain.runtime.catalog.policy
+        safety = pinned.profile.safety.model_copy(update={"not_requester": True})
+        own = pinned.profile.model_copy(update={"safety": safety, "relaxable": relaxable})
+        other = pinned.model_copy(update={"profile": own})
+        rows = await house.ordain.runtime.runs(roots_only=False)
+        stored = [one for one in map(house.ordain.store.stored, (row.id for row in rows)) if one is not None]
+        assert [answer.now for run in stored for answer in untaken_answers(run, pinned, other)] == told

@@ -80,6 +80,11 @@ class InvalidRequest(CallerError):
             self.status = status
 
 
+def unknown_page(what: str, before: str) -> InvalidRequest:
+    """That a list cannot go on after a ``what``: an empty page would say that nothing is left."""
+    return InvalidRequest(f"there is no {what} {before[:64]} (any more): begin with the first page", code="unknown_page")
+
+
 class Unauthenticated(CallerError):
     """Nobody knows who asks: a token is missing, or the one that was sent is not good, or not any more."""
 

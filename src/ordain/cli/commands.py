@@ -250,10 +250,11 @@ def resolve_effect(
     *,
     happened: Annotated[bool, Parameter(help="What became of the effect.")],
     why: WhyOption,
+    correct: Annotated[bool, Parameter(help="What somebody said of it before was a mistake.", negative=())] = False,
     options: CommonOptions = DEFAULTS,
 ) -> int:
     """Say what became of an effect whose outcome is unknown."""
-    return _operate(run, "resolve", {"effect": effect, "happened": happened, "why": why}, options)
+    return _operate(run, "resolve", {"effect": effect, "happened": happened, "why": why, "correct": correct}, options)
 
 
 @runs.command(name="erase")

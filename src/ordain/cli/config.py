@@ -87,6 +87,7 @@ def put(data_dir: Path | None, named: RecordNamed, wanted: RecordWanted, *, as_j
     Raises:
         InvalidRequest, Conflict, NotFound, Refused: it was rejected.
     """
+    _contract(named.resource)
     if wanted.how.remove + (wanted.how.file is not None) + bool(wanted.settings) != 1:
         raise InvalidRequest("say what is to stand: --key value, or --file FILE, or --remove", code="usage")
     with _control(home_of(data_dir), fresh=True) as control:

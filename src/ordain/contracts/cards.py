@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from ordain.contracts.http_call import Fault
+from ordain.contracts.faults import Fault
 from ordain.contracts.pinned import VerbPattern
 from ordain.contracts.planner import Strict
 

@@ -80,10 +80,26 @@ class CatalogData(Strict):
         default={},
         description="What settings fix of every call of a verb, by id, each by its name: approvers are told it. Not there where there is nothing, nor in catalogs of before.",
     )
+    bounds_days: bool = Field(
+        default=False,
+        description="Whether the days that a verb declares for an argument (`within_days`) are held to; not there where none declares any, nor in catalogs of before, which held no call to them.",
+    )
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
-LEFT_OUT = ("wording", "unconfigured", "unconfirmed", "declarations", "workflows", "workflow_verbs", "cards", "seats", "fixed", "assistant")
+LEFT_OUT = (
+    "wording",
+    "unconfigured",
+    "unconfirmed",
+    "declarations",
+    "workflows",
+    "workflow_verbs",
+    "cards",
+    "seats",
+    "fixed",
+    "bounds_days",
+    "assistant",
+)
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""
 
 
@@ -165,6 +181,11 @@ class Catalog(Immutable):
     def unconfirmed(self) -> frozenset[str]:
         """The verbs whose declarations no operator has confirmed."""
         return frozenset(self.data.unconfirmed)
+
+    def counts_days(self, verb_id: str) -> bool:
+        """Whether calls of the verb are held to a number of days ahead."""
+        verb = self.verbs.get(verb_id) if self.data.bounds_days else None
+        return verb is not None and any(argument.within_days for argument in verb.spec.arguments.values())
 
     def declared(self, verb_id: str) -> str:
         """The digest of all that a call of a verb rests on: what it declares, what it is made of, and what settings fix; "" of one that there is not.

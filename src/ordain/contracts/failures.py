@@ -121,6 +121,7 @@ _CODES: Mapping[FailureCategory, tuple[str, ...]] = {
     FailureCategory.VALIDATION: (
         "context_too_long",
         "constraint",
+        "too_far",
         "envelope_invalid",
         "handoff_cycle",
         "handoff_self",

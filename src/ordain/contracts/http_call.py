@@ -15,11 +15,8 @@ from urllib.parse import unquote
 
 from pydantic import Field, StringConstraints
 
+from ordain.contracts.faults import Fault, FieldPath
 from ordain.contracts.planner import Strict
-
-FieldPath = tuple[str | int, ...]
-Fault = tuple[FieldPath, str]
-"""Where in the declaration something is wrong, and what."""
 
 PLACEHOLDER = re.compile(r"\{([a-z_][a-zA-Z0-9_]*)\}")
 TEMPLATE_MAX = 2000

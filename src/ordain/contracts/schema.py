@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
@@ -17,6 +18,10 @@ from ordain.errors import ConfigurationError
 SCHEMA_ERRORS_MAX = 5
 _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=2_000)
 """A hostile pattern gives up after a tenth of a millisecond, and its value is then not valid; look-ahead over 5,000 characters needs less."""
+
+_OUTSIDE = re.compile(r"(?<=remote \$ref refused: )\S{1,200}")
+INVALID = "invalid JSON Schema: "
+"""What the words of a schema that is none begin with."""
 
 
 def _refuse_reference(uri: str) -> NoReturn:
@@ -59,7 +64,7 @@ class Schema(Immutable):
         try:
             validator = _validator(json.dumps(source))
         except (TypeError, ValueError, RecursionError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-            raise ConfigurationError(f"invalid JSON Schema: {error}", code="invalid_schema") from error
+            raise ConfigurationError(f"{INVALID}{_why(error)}", code="invalid_schema") from error
         self.__dict__.update(source=source, _validator=validator)
 
     def accepts(self, value: object) -> bool:
@@ -91,6 +96,16 @@ class Schema(Immutable):
             if len(found) == SCHEMA_ERRORS_MAX:
                 break
         return tuple(found)
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with a schema, and where, on one line: what is told beside it by the library is of use to its authors."""
+    if not isinstance(error, jsonschema_rs.ValidationError):
+        return str(error)
+    if (outside := _OUTSIDE.search(error.message)) is not None:
+        return f"it refers outside itself: {outside[0]}"
+    where = "/".join(map(str, error.instance_path))
+    return f"/{where}: {error.message}" if where else error.message
 
 
 @lru_cache(maxsize=1024)

@@ -15,8 +15,9 @@ from pydantic_core import PydanticCustomError
 
 from ordain.contracts.access import TokenScope
 from ordain.contracts.failures import FailureCategory
+from ordain.contracts.faults import Fault
 from ordain.contracts.grounds import Ground, declares
-from ordain.contracts.http_call import Fault, HttpCall, http_faults
+from ordain.contracts.http_call import HttpCall, http_faults
 from ordain.contracts.planner import KNOWN_CALLERS, ErrorBody, Strict
 from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict, Remedy
@@ -109,10 +110,10 @@ class Argument(Strict):
 
     role: ArgumentRole
     resource: str | None = Field(default=None, description="Resource type; required for the roles target and attachment.")
-    fixed: JsonValue = Field(default=None, description="The only value this argument may have.")
-    allowed: list[JsonValue] | None = Field(default=None, max_length=1000, description="The only values this argument may have.")
-    maximum: float | None = Field(default=None, description="Upper bound; required for the role amount.")
-    within_days: int | None = Field(default=None, ge=1, description="How many days ahead at most; required for the role when.")
+    fixed: JsonValue = Field(default=None, description="The only value it may have; of an egress verb, the one that goes out unasked.")
+    allowed: list[JsonValue] | None = Field(default=None, max_length=1000, description="The only values likewise.")
+    maximum: float | None = Field(default=None, description="The largest number it may be; required for the role amount.")
+    within_days: int | None = Field(default=None, ge=1, description="How many days ahead it may be (ISO 8601); required for the role when.")
 
 
 class OutputField(Strict):
@@ -306,8 +307,7 @@ class VerbSpec(Strict):
 
     def _faults(self) -> Iterator[Fault]:
         effect = self.written_effect
-        properties = self.input_schema.get("properties")
-        known: set[str] = set(properties) if isinstance(properties, dict) else set()
+        known = set(properties_of(self.input_schema))
         for name in sorted(set(self.arguments) - known):
             yield ("arguments", name), f"arguments not in input_schema: {name}"
         for name, argument in self.arguments.items():

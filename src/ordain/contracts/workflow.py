@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from msgspec import Struct
-from pydantic import ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from ordain.contracts.http_call import Fault, FieldPath
+from ordain.contracts.faults import Fault, FieldPath, placed
 from ordain.contracts.lanes import Lane
 from ordain.contracts.planner import Strict
 from ordain.contracts.verbs import Retry, VerbId, properties_of
@@ -51,10 +51,19 @@ class NamedVerb(Strict):
     setting: SettingName = Field(alias=SETTING)
 
 
+def _verb_or_setting(given: Any) -> Any:
+    """Anything else than a verb's id or a setting's name is told as one fault, not as one of each form that it might have had."""
+    if isinstance(given, (str, NamedVerb)) or (isinstance(given, dict) and cast("dict[str, Any]", given).keys() <= {SETTING, "setting"}):
+        return cast("Any", given)
+    raise PydanticCustomError(
+        "workflow_verb", f"is a verb's id, or {{{SETTING}: name}}, which the settings fill in: no argument names a verb"
+    )
+
+
 class StepCall(Strict):
     """A verb's call: each argument is a literal, or ``{$arg: name}``, which is the template's argument of that name; one that was not given is left out."""
 
-    verb: VerbId | NamedVerb
+    verb: Annotated[VerbId | NamedVerb, BeforeValidator(_verb_or_setting)]
     args: dict[ArgumentName, JsonValue] = Field(default={}, max_length=ARGUMENTS_MAX)
 
     @property
@@ -115,24 +124,24 @@ class WorkflowTemplate(Strict):
     def _lint(self) -> Self:
         """Refuse what could be filled in with anything else than its arguments' values; the error carries every fault with its place."""
         if faults := tuple(self._faults()):
-            first, more = faults[0][1], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            first, more = placed(*faults[0]), f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
             raise PydanticCustomError("workflow_template", "{what}{more}", {"what": first, "more": more, "faults": faults})
         return self
 
     def _faults(self) -> Iterator[Fault]:
         schema, known = self.input_schema, set(properties_of(self.input_schema))
         if schema.get("$schema", DIALECT) != DIALECT:
-            yield ("schema", "$schema"), f"schema: it is JSON Schema 2020-12 ({DIALECT})"
+            yield ("schema", "$schema"), f"it is JSON Schema 2020-12 ({DIALECT})"
         if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
-            yield ("schema",), "schema: type is object, and properties are named"
+            yield ("schema",), "type is object, and properties are named"
         if schema.get("additionalProperties") is not False:
-            yield ("schema",), "schema: additionalProperties is false: an argument that nobody declared is refused"
+            yield ("schema",), "additionalProperties is false: an argument that nobody declared is refused"
         if "patternProperties" in schema:
-            yield ("schema", "patternProperties"), "schema: arguments are named one by one, not by patterns"
+            yield ("schema", "patternProperties"), "arguments are named one by one, not by patterns"
         if len(known) > ARGUMENTS_MAX:
-            yield ("schema", "properties"), f"schema: more than {ARGUMENTS_MAX} arguments"
+            yield ("schema", "properties"), f"more than {ARGUMENTS_MAX} arguments"
         if missing := sorted(set(self.required) - known):
-            yield ("schema", "required"), f"schema: required names what properties lack: {', '.join(missing)}"
+            yield ("schema", "required"), f"names what properties lack: {', '.join(missing)}"
         for number, step in enumerate(self.steps):
             yield from _call_faults(step, ("steps", number), known)
             if step.compensate is not None:
@@ -151,9 +160,9 @@ def _call_faults(call: StepCall, place: FieldPath, known: set[str]) -> Iterator[
     for name, value in call.args.items():
         refers = referred(value)
         if refers is None and _refers_inside(value):
-            yield (*place, "args", name), f"argument {name}: {{{ARGUMENT}: name}} stands for a whole value, and for nothing inside of one"
+            yield (*place, "args", name), f"{{{ARGUMENT}: name}} stands for a whole value, and for nothing inside of one"
         elif refers is not None and refers not in known:
-            yield (*place, "args", name), f"argument {name}: schema has no argument {refers[:64]!r}"
+            yield (*place, "args", name), f"schema has no argument {refers[:64]!r}"
 
 
 def _refers_inside(value: JsonValue) -> bool:

@@ -154,8 +154,7 @@ class Fold:
             case DeliveredBody():
                 self._line("fail", f"{body.what} by {body.by.translate(SIGNS)}", excerpt=body.why)
             case NoteBody():
-                self._line("info", f"{body.action} by {body.by}", excerpt=body.why)
-                self._resolved(body)
+                self._line("info", f"{body.action} by {body.by}{self._resolved(body)}", excerpt=body.why)
             case FaultedBody():
                 self._line("fail", "flow fault", reason=body.error)
             case _:
@@ -192,12 +191,18 @@ class Fold:
         """The effects whose outcome neither the journal nor a person has said."""
         return [addr for addr in self.unknown if addr not in self.told]
 
-    def _resolved(self, body: NoteBody) -> None:
-        """A note that says of an effect whether it happened: a person knows what nobody did."""
+    def _resolved(self, body: NoteBody) -> str:
+        """A note that says of an effect whether it happened: a person knows what nobody did. In words, what it says."""
         told = RESOLVED.decode(body.details)
-        if told is not None and told.addr is not None and told.happened is not None:
-            self.told[told.addr] = told.happened
-            self.acts.resolved(told.addr, happened=told.happened)
+        if told is None or told.addr is None or told.happened is None:
+            return ""
+        self.told[told.addr] = told.happened
+        self.acts.resolved(told.addr, happened=told.happened)
+        return told.words
+
+    def named(self, addr: int) -> str:
+        """What an effect called or asked for; "" where that has no name."""
+        return self._effects.get(addr, ("", ""))[1]
 
     def _spend(self, amount: Spend) -> None:
         self.spent = self.spent.plus(amount)

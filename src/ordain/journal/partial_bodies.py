@@ -63,10 +63,21 @@ class WaitSeen(Struct):
 
 
 class Resolved(Struct):
-    """What a note says of an effect whose outcome nobody knew."""
+    """What a note says of an effect whose outcome nobody knew. ``verb``: what the effect called; builds of before did not name it."""
 
     addr: int | None = None
     happened: bool | None = None
+    verb: str | None = None
+    corrects: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it says, after who says so; "" where a build of before wrote it."""
+        if self.verb is None:
+            return ""
+        what = f"{self.verb} (effect {self.addr})" if self.verb else f"effect {self.addr}"
+        became = "happened" if self.happened else "did not happen"
+        return f": {what} {became}{', and what was said of it before is wrong' if self.corrects else ''}"
 
 
 RESOLVED = msgspec.json.Decoder(Resolved | None)

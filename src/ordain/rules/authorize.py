@@ -23,7 +23,7 @@ from ordain.contracts.policy import Policy
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import VerbEffect
 from ordain.rules.acts import Act, ActEnd
-from ordain.rules.bounds import beyond
+from ordain.rules.bounds import beyond, too_far
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
@@ -50,6 +50,7 @@ class AuthorizeReason(Reason):
     SAFETY = "authorize.safety", "The profile that holds for the conversation lets nothing happen beyond reads."
     SESSION_ONLY = "authorize.session_only", "The verb works inside a session only."
     CONSTRAINT = "authorize.constraint", "The call is beyond what the run's scope bounds the verb to."
+    TOO_FAR = "authorize.too_far", "The call is about a moment that lies further ahead than the verb declares, or that is no date."
     NEEDS_GRANT = "authorize.needs_grant", "The call needs somebody's yes, and the run looks for a grant."
     NEEDS_APPROVAL = "authorize.needs_approval", "The call needs an approval, and the run waits for one."
     APPROVED = "authorize.approved", "An approver said yes to exactly this call, once."
@@ -115,7 +116,8 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls before, where a bound of the scope does. ``handed`` is what rules found of a call that hands work to a card. ``raised`` is the depth that the
     verb declares which the run carries out, where that holds for what it calls, too (FUT-02); 0: it does not.
     ``no_runs``: the call would be a run of its own, and no more may be opened below this one. ``taken``: so many calls are decided together with it
-    and made before it, and they take all that is left; 0: something is left for it.
+    and made before it, and they take all that is left; 0: something is left for it. ``at`` is the moment by the run's
+    time, microseconds since 1970, where the verb declares how many days ahead an argument may be; 0: it is held to none.
     """
 
     verb: str
@@ -140,6 +142,7 @@ class AuthorizeFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     raised: int = 0
     no_runs: bool = False
     taken: int = 0
+    at: int = 0
 
 
 class AuthorizeInputs(Struct, frozen=True, kw_only=True):
@@ -175,12 +178,21 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
         return Decision(outcome=Deny("; ".join(verb.input.errors(inputs.args))[:200]), reason=AuthorizeReason.SCHEMA)
     if facts.safety == SafetyMode.READ_ONLY and verb.spec.effect is not VerbEffect.READ:
         return Decision(outcome=Deny(verb.spec.effect.value), reason=AuthorizeReason.SAFETY)
-    if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls)):
-        return Decision(outcome=Deny(broken[:200]), reason=AuthorizeReason.CONSTRAINT)
+    if (out_of_bounds := _out_of_bounds(verb, facts, inputs)) is not None:
+        return out_of_bounds
     handed = None if inputs.catalog.card_of(facts.verb) is None else facts.handed or Handed.REFUSED
     if handed is Handed.REFUSED:
         return Decision(outcome=Deny(), reason=AuthorizeReason.NO_ENVELOPE)
     return _by_effect(verb, facts, inputs.args, delegation_tier(handed, facts.safety, policy))
+
+
+def _out_of_bounds(verb: CompiledVerb, facts: AuthorizeFacts, inputs: AuthorizeInputs) -> Decision[AuthorizeOutcome] | None:
+    """What the run's scope and the verb's declaration bound, beyond what its schema does."""
+    if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls)):
+        return Decision(outcome=Deny(broken[:200]), reason=AuthorizeReason.CONSTRAINT)
+    if facts.at and (far := too_far(verb.spec, inputs.args, facts.at)):
+        return Decision(outcome=Deny(far[:200]), reason=AuthorizeReason.TOO_FAR)
+    return None
 
 
 def _what_is_gone(facts: AuthorizeFacts) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from ordain.contracts.approvals import Grant
 from ordain.contracts.cards import AGENT_VERB
+from ordain.contracts.moments import DAY_US, moment_of
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import ArgumentRole, VerbSpec
 
@@ -37,6 +38,18 @@ def beyond(bounds: tuple[Constraint, ...], spec: VerbSpec, args: Mapping[str, An
     A value that a bound is about and that cannot be read as such is beyond it.
     """
     return next((broken for bound in bounds for broken in _broken(bound, spec, args, calls)), "")
+
+
+def too_far(spec: VerbSpec, args: Mapping[str, Any], at: int) -> str:
+    """The argument that is about a moment further ahead of ``at`` than the verb declares, or that cannot be read as one; "" where none is."""
+    for name, argument in spec.arguments.items():
+        if argument.within_days is not None and name in args:
+            latest = at + argument.within_days * DAY_US
+            given: object = args[name]
+            for value in cast("list[object]", given) if isinstance(given, list) else (given,):
+                if (found := moment_of(value)) is None or found > latest:
+                    return name
+    return ""
 
 
 def designated(spec: VerbSpec, args: Mapping[str, Any]) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from ordain.contracts.access import DEFAULT_FAILED_RATE, DEFAULT_RATE, OWNER, TOKEN_PRINCIPAL, ParsedToken, Rate, TokenScope, parse_token
+from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError, Refused, Transient, Unauthenticated
 from ordain.ports.access import AuditEvent, KnownToken, Noted
@@ -28,7 +29,6 @@ from ordain.runtime.services import Services
 FLUSH_S = 5.0
 """Longest time that a use or a refusal is noted in memory only."""
 ADDRESSES_KEPT = 4096
-DAY_US = 86_400_000_000
 
 
 class Exposure(Struct, frozen=True, kw_only=True):

@@ -70,8 +70,8 @@ class Authority:
 
     # --- facts ----------------------------------------------------------------------------------------------------------------
 
-    def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog, ahead: int = 0) -> AuthorizeFacts:
-        """The facts of rule ``authorize``; the flow may hold itself to less than its scope, and say that calls are ``ahead`` of this one."""
+    def facts_of(self, call: Call, within: CapabilityScope, catalog: Catalog, at: int, ahead: int = 0) -> AuthorizeFacts:
+        """The facts of rule ``authorize`` at a moment of the run's time; the flow may hold itself to less than its scope, and say that calls are ``ahead`` of this one."""
         verb, digest = catalog.verbs.get(call.verb), call_digest(call)
         return AuthorizeFacts(
             verb=call.verb,
@@ -89,6 +89,7 @@ class Authority:
             no_runs=verb is not None and verb.spec.composite and self.runs_left <= 0,
             taken=self._taken(verb is not None and verb.spec.composite, ahead),
             raised=catalog.verbs[self._raising].spec.max_recursion_depth if self._raising in catalog.verbs else 0,
+            at=at if catalog.counts_days(call.verb) else 0,
             handed=None if catalog.card_of(call.verb) is None else self.handings.handed(digest, catalog),
             **self.consents.facts(digest),
         )

@@ -114,6 +114,7 @@ def withdrawn(
         session=True,
         safety="" if held is None else held.safety,
         approval=GIVEN if approved else "",
+        at=services.clock.now() if current.counts_days(call.verb) else 0,
         handed=None if current.card_of(call.verb) is None else Handed.MORE,
     )
     again = decide_authorize(facts, AuthorizeInputs(args=call.args, catalog=current), current.policy)

@@ -38,6 +38,7 @@ from ordain.runtime.intake import Accepted, Intake
 from ordain.runtime.library import Memory
 from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.reloader import Reloader
+from ordain.runtime.resolution import ResolveWord, resolution
 from ordain.runtime.run_view import AT_REST, RunView, ending_of
 from ordain.runtime.services import Services
 from ordain.runtime.upkeep import carried_out, destroyed
@@ -330,18 +331,13 @@ class Runtime:
             raise Conflict("another turn of its thread is going on: wait until that has ended", code=outcome.refused)
         self.engine.wake(run)
 
-    async def resolve(self, run: str, addr: int, *, happened: bool, by: str, why: str) -> None:
-        """Say what became of an effect with unknown outcome; the run's own record of it stays.
-
-        Raises:
-            Conflict: that effect's outcome is not unknown.
-        """
+    async def resolve(self, run: str, word: ResolveWord) -> None:
+        """Say what became of an effect with unknown outcome; the run's own record of it stays. ``Conflict`` as ``resolution`` has it."""
         stored = await self._load(run)
         if stored.status not in AT_REST:
             raise Conflict(f"run {run} is {stored.status}: only its engine may write to it now", code="not_at_rest")
-        if addr not in self.services.headers.fold(stored).unknown:
-            raise Conflict(f"effect {addr} of run {run} has no unknown outcome", code="not_unknown")
-        note = NoteBody(by=by, action="resolve", why=why, details=raw({"addr": addr, "happened": happened}))
+        if (note := resolution(self.services.headers.fold(stored), run, word)) is None:
+            return
         record = self._scribe(stored).write(RecordKind.NOTE, note.action, note, self.services.clock.now())
         await self.services.store.submit(Append(run=run, epoch=stored.epoch, records=(record,)))
 

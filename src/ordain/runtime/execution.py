@@ -143,7 +143,7 @@ class Execution:
         with self._deciding:
             asked = recorded_form.call_form(call)
             inputs = AuthorizeInputs(args=asked.args, catalog=self._catalog, bounds=authority.bounds(asked.verb))
-            facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog, ahead)
+            facts = authority.facts_of(asked, recorded_form.scope_form(within), self._catalog, self.state.flow_at, ahead)
             decision = self._decide(AUTHORIZE, facts, inputs, recorded_form.references(refs))
             authority.authorized(asked, decision)
             return decision

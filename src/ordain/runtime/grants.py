@@ -15,7 +15,7 @@ from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.effects.calls import Call
-from ordain.errors import InvalidRequest, NotFound
+from ordain.errors import InvalidRequest, NotFound, unknown_page
 from ordain.journal.digests import derived_id
 from ordain.ports.approvals import GrantRevoked
 from ordain.ports.shared import GrantRead, Ruling, Shared, SharedRead
@@ -56,7 +56,13 @@ class GrantDesk:
     async def listed(
         self, workspace: str, *, standing: bool = True, limit: int = 50, before: str | None = None, named: str = ""
     ) -> Sequence[Grant]:
-        """Grants, the latest first: those that stand, or all; ``before`` is a grant's id, ``named`` what an id begins or ends with."""
+        """Grants, the latest first: those that stand, or all; ``before`` is a grant's id, ``named`` what an id begins or ends with.
+
+        Raises:
+            InvalidRequest: there is no grant ``before`` (``unknown_page``).
+        """
+        if before is not None and await self._rows.grant(workspace, before) is None:
+            raise unknown_page("grant", before)
         at = self._services.clock.now() if standing else None
         return await self._rows.grants(workspace, standing_at=at, limit=min(limit, PAGE_MAX), before=before, named=named)
 

@@ -18,7 +18,6 @@ from ordain.journal.records import Record, Started
 from ordain.journal.spending import ModelAttempt, Spending
 from ordain.ports.spending import SpendingRun, SpendingSearch
 
-DAY_US = 24 * 3600 * 1_000_000
 PAGE_RUNS = 100
 RUNS_MAX = 200_000
 GROUPS_MAX = GROUPS_AT_ONCE = 1000

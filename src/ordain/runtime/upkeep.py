@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import Policy
 from ordain.errors import OrdainError
 from ordain.ports.upkeep import BegunErasures, FreedSpace, OldContent, Reached, Slice, Upkeep, UpkeepRule
 from ordain.runtime.accounts import ended_periods
 
 LOG = logging.getLogger("ordain.upkeep")
-DAY_US = 86_400_000_000
 PAUSE_MIN_S = 0.002
 PAUSE_MAX_S = 0.5
 

@@ -186,7 +186,7 @@ def grants_router(face: Face) -> Resource:
     router = resource("approvals", prefix="/grants")
     runtime = face.runtime
 
-    @router.get("", **shown(GrantPage, example={"grants": [_VIEW], "next": None}))
+    @router.get("", **refusing(shown(GrantPage, example={"grants": [_VIEW], "next": None}), "unknown_page"))
     async def list_grants(
         every: Annotated[bool, from_query(alias="all", description="Also those that are spent, over or taken back.")] = False,
         limit: Annotated[int, from_query(ge=1, le=PAGE_MAX)] = 50,

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.ids import DEFAULT_WORKSPACE
-from ordain.contracts.moments import moment
-from ordain.runtime.spending import DAY_US, By, SpendingSpan, SpentBetween, Sum, spent
+from ordain.contracts.moments import DAY_US, moment
+from ordain.runtime.spending import By, SpendingSpan, SpentBetween, Sum, spent
 from ordain.server.documents import shown
 from ordain.server.face import Face, Json
 from ordain.server.parameters import from_query

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.planner import Strict
 from ordain.errors import Conflict, JournalError, NotFound
+from ordain.runtime.resolution import ResolveWord
 from ordain.server import examples
 from ordain.server.bodies import read
 from ordain.server.documents import documented
@@ -36,6 +37,7 @@ class Resolution(Why):
 
     effect: int = Field(ge=0, le=SEQ_MAX, description="The effect's number, from `unknown_effects`.")
     happened: bool
+    correct: bool = Field(default=False, description="Whoever said otherwise of it before was mistaken.")
 
 
 class Answer(Strict):
@@ -85,13 +87,14 @@ def operators_router(face: Face) -> Resource:
             await runtime.resume(run, by=f"{face.by(request)}: {given.why}")
         return _sent(run, "resumed")
 
-    @router.post("/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown"))
+    @router.post("/resolve", **refusing(RESOLVE, *RUN, "not_at_rest", "not_unknown", "already_resolved"))
     async def resolve_effect(run: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
         """Say whether an effect with unknown outcome happened; the run's own record of it stays."""
         given = await read(request, Resolution, face.body)
         await check_run(runtime, run, workspace)
         with _readable(run):
-            await runtime.resolve(run, given.effect, happened=given.happened, by=face.by(request), why=given.why)
+            word = ResolveWord(addr=given.effect, happened=given.happened, by=face.by(request), why=given.why, correct=given.correct)
+            await runtime.resolve(run, word)
         return Json({"run_id": run, "outcome": "resolved"})
 
     @router.post("/erase", **refusing(ERASE, *RUN, "not_at_rest"))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated
 
 from starlette.responses import Response, StreamingResponse
 
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.contracts.nearest import did_you_mean
-from ordain.errors import InvalidRequest, JournalCorrupt
-from ordain.runtime.door import Record, Status, StoredRun
+from ordain.errors import InvalidRequest, JournalCorrupt, unknown_page
+from ordain.runtime.door import Record, RunRow, Runtime, Status, StoredRun
 from ordain.runtime.raw_cortex import raw_replies
 from ordain.runtime.run_tree import run_tree
 from ordain.server.documents import shown, streamed
@@ -41,7 +41,7 @@ def runs_router(face: Face) -> Resource:
     router = resource("runs", prefix="/runs")
     runtime = face.runtime
 
-    @router.get("", **refusing(shown(RunPage, example={"runs": [RUN_ITEM], "next": None}), "unknown_status"))
+    @router.get("", **refusing(shown(RunPage, example={"runs": [RUN_ITEM], "next": None}), "unknown_status", "unknown_page"))
     async def list_runs(
         status: Annotated[list[str] | None, from_query(description="Only these; several, or separated by commas.")] = None,
         limit: Annotated[int, from_query(ge=1, le=LIST_MAX)] = 50,
@@ -51,9 +51,9 @@ def runs_router(face: Face) -> Resource:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        rows = await runtime.runs(
-            statuses=_statuses(status), roots_only=not children, limit=limit, before=before, workspace=workspace, named=named
-        )
+        asked = {"statuses": _statuses(status), "roots_only": not children, "named": named}
+        found = await runtime.runs(limit=limit, before=before, workspace=workspace, **asked)
+        rows = found or await _nothing_after(runtime, before)
         return Json(RunPage(runs=[run_item(runtime, row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))
@@ -113,6 +113,17 @@ def _inside(router: Resource, face: Face) -> None:
         """Everything the run's journal holds, in order; with ``debug`` what it and the runs below it replied, by run."""
         stored = (await run_in(runtime, run, workspace)).stored
         return Json(journal_view(stored, await _raw(face, stored) if debug else {}))
+
+
+async def _nothing_after(runtime: Runtime, before: str | None) -> Sequence[RunRow]:
+    """No rows, where there is a run that nothing is older than.
+
+    Raises:
+        InvalidRequest: there is none: whoever goes through the pages would take what is left for nothing.
+    """
+    if before is not None and await runtime.search.status(before) is None:
+        raise unknown_page("run", before)
+    return ()
 
 
 async def _raw(face: Face, stored: StoredRun) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from ordain.contracts.moments import DAY_US
 from ordain.errors import Transient
 from ordain.ports.library import Embedder, Found, Fragment, ItemKind, LibrarySearch, Method
 from ordain.store.library_reads import (
@@ -32,8 +33,6 @@ CANDIDATES = 4
 
 WEIGHED = 20_000
 """Passages that are weighed for a question: where its words find more, the commonest are left out, and of a single one the newest count. About 20 ms."""
-
-DAY_US = 86_400_000_000
 
 SCORE_MIN = 0.1
 """Least cosine of a passage that is given; most unrelated texts lie below 0.2, and so do a few that answer the question."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from ordain.contracts.bounded import bounded, is_number
+from ordain.contracts.faults import FieldPath, dotted
 from ordain.contracts.floor import raised, why_raised
-from ordain.contracts.http_call import FieldPath, HttpCall
+from ordain.contracts.http_call import HttpCall
 from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
 from ordain.errors import ConfigurationError
@@ -26,13 +28,14 @@ def lint_spec(spec: VerbSpec, access: HttpAccess) -> Iterator[tuple[str, FieldPa
         )
     yield from _floor(spec)
     yield from _effects(raised(spec))
+    yield from _unreadable(spec)
     if spec.http is not None:
         yield from _http(spec, spec.http, access)
 
 
 def _schemas(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
     compiled: dict[str, Schema] = {}
-    for name, schema in (("input_schema", spec.input_schema), ("output_schema", spec.output_schema)):
+    for name, schema in (("input_schema", bounded(spec).input_schema), ("output_schema", spec.output_schema)):
         try:
             compiled[name] = Schema(schema)
         except ConfigurationError as error:
@@ -147,6 +150,21 @@ def _effects(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
             yield WARNING, ("reconcile",), message, repair
 
 
+def _unreadable(spec: VerbSpec) -> Iterator[tuple[str, FieldPath, str, str]]:
+    """Bounds of arguments that can be written in a way in which nobody can read them: a call with such a value is refused."""
+    known = properties_of(spec.input_schema)
+    for name, argument in spec.arguments.items():
+        schema, place = known.get(name), ("input_schema", "properties", name)
+        if argument.maximum is not None and not is_number(schema):
+            yield WARNING, place, f"argument {name} has a maximum, and is no number: whatever else it is given is refused", "type: number"
+        if argument.within_days is not None and not (isinstance(schema, dict) and cast("dict[str, Any]", schema).get("format") in _MOMENTS):
+            message = f"argument {name} has within_days: a value that is no date or moment in ISO 8601 is refused"
+            yield WARNING, place, message, "format: date-time, or format: date"
+
+
+_MOMENTS = ("date", "date-time")
+
+
 def _listed(argument: Argument) -> bool:
     return argument.allowed is not None or argument.fixed is not None
 
@@ -181,8 +199,3 @@ def _http(spec: VerbSpec, http: HttpCall, access: HttpAccess) -> Iterator[tuple[
             "whatever the server answers is taken",
             "describe the output: an answer that does not fit is refused",
         )
-
-
-def dotted(place: FieldPath) -> str:
-    """A place of a declaration in words."""
-    return ".".join(map(str, place)) or "the verb"

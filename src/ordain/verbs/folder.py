@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 from msgspec import Struct, field
 from pydantic import ValidationError
 
-from ordain.contracts.http_call import Fault
+from ordain.contracts.faults import faults_of, placed
 from ordain.contracts.verbs import TrustClass, VerbSpec
 from ordain.errors import ConfigurationError
 from ordain.owned_files import not_owned
@@ -124,20 +124,10 @@ def _is_mapping(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def faults_of(error: ValidationError) -> list[Fault]:
-    """Every fault of a declaration that is no verb's, with its place in it."""
-    found: list[Fault] = []
-    for one in error.errors(include_url=False, include_input=False):
-        told = one.get("ctx", {}).get("faults")
-        found += told or [(one["loc"], one["msg"])]
-    return found
-
-
 def _unlike_a_verb(source: str, document: YamlDocument, error: ValidationError) -> ConfigurationError:
-    (where, what), *others = faults_of(error)
-    place = ".".join(str(part) for part in where) or "the verb"
+    (where, what), *others = faults_of(VerbSpec, error)
     more = f" (and {len(others)} more)" if others else ""
-    return _invalid(source, f"{place}: {what}{more}", document.line(where))
+    return _invalid(source, placed(where, what, "the verb") + more, document.line(where))
 
 
 def templates_of(spec: VerbSpec) -> list[str]:

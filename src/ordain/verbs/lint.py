@@ -16,7 +16,8 @@ from typing import Any, cast
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
-from ordain.contracts.http_call import FieldPath, HttpCall, SecretReference
+from ordain.contracts.faults import MISSING, FieldPath, faults_of, placed
+from ordain.contracts.http_call import HttpCall, SecretReference
 from ordain.contracts.verbs import (
     Argument,
     ArgumentRole,
@@ -31,12 +32,11 @@ from ordain.contracts.verbs import (
     properties_of,
 )
 from ordain.errors import ConfigurationError
-from ordain.verbs.declaration_lint import dotted, lint_spec
+from ordain.verbs.declaration_lint import lint_spec
 from ordain.verbs.folder import (
     NOT_WRITTEN,
     SAID_BY_ORDAIN,
     TEMPLATE_NAMES,
-    faults_of,
     read_file,
     read_template,
     template_errors,
@@ -148,7 +148,7 @@ def _without_wrong(linted: Linted, fields: dict[str, Any], error: ValidationErro
     left: dict[str, Any] = json.loads(json.dumps(fields))
     for one in error.errors(include_url=False, include_input=False):
         if one["type"] == "verb_declaration":
-            for place, message in faults_of(error):
+            for place, message in faults_of(VerbSpec, error):
                 if "role" not in message or not any(taken[-1] == "role" for taken in gone):  # a role that was wrong is missed elsewhere
                     linted.add(ERROR, place, message, _HINTS.get(str(place[0]) if place else "", ""))
             continue
@@ -156,11 +156,11 @@ def _without_wrong(linted: Linted, fields: dict[str, Any], error: ValidationErro
         if place is None or (one["type"] == "missing" and place in gone):
             continue
         if one["type"] == "extra_forbidden":
-            linted.add(ERROR, place, f"{dotted(place)}: there is no such key", _suggested(place))
+            linted.add(ERROR, place, placed(place, "there is no such key"), _suggested(place))
         elif one["type"] == "missing":
-            linted.add(ERROR, place[:-1], f"{dotted(place)} is missing", _HINTS.get(str(place[-1]), "add it"))
+            linted.add(ERROR, place[:-1], placed(place, MISSING), _HINTS.get(str(place[-1]), "add it"))
         else:
-            linted.add(ERROR, place, f"{dotted(place)}: {one['msg']}")
+            linted.add(ERROR, place, placed(place, one["msg"].removeprefix("Input ")))
         gone.add(place)
         _replace(left, place, _STAND_INS.get(str(place[-1])) if one["type"] != "extra_forbidden" else None)
     return left

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from ordain.contracts.bounded import bounded
 from ordain.contracts.compiled_verb import compiled_verb
 from ordain.contracts.floor import at_least, raised
 from ordain.contracts.policy import VerbsPolicy
@@ -176,7 +177,7 @@ class Registry:
     def _add(self, spec: VerbSpec, origin: str) -> None:
         if spec.name in self._specs:
             raise ConfigurationError(f"verb {spec.name} is declared twice: {self._origins[spec.name]} and {origin}", code="duplicate_verb")
-        self._specs[spec.name] = read_only(raised(spec))
+        self._specs[spec.name] = read_only(bounded(raised(spec)))
         self._origins[spec.name] = origin
 
     def _wrong_reconcile(self, spec: VerbSpec, reconciler: str) -> str:

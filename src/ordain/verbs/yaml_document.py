@@ -17,7 +17,7 @@ from typing import Any, cast
 import yaml
 from yaml import events as parsed
 
-from ordain.contracts.http_call import FieldPath
+from ordain.contracts.faults import FieldPath
 from ordain.errors import ConfigurationError
 from ordain.verbs.yaml_value import YamlDocument
 

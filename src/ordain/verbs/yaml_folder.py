@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ordain.contracts.http_call import Fault
+from ordain.contracts.faults import Fault, faults_of, placed
 from ordain.errors import ConfigurationError
-from ordain.verbs.folder import faults_of, read_file
+from ordain.verbs.folder import read_file
 from ordain.verbs.yaml_value import YamlDocument
 
 SUFFIX = ".yaml"
@@ -72,7 +72,7 @@ class YamlFolder(Generic[M]):
         others = {**known["shipped"], **beside}
         while (fault := next(iter(self.together({**others, **{name: one for name, (one, _) in own.items()}})), None)) is not None:
             name, (place, what) = fault
-            said = f"{_dotted(place)}: {what}"
+            said = placed(place, what)
             if name not in own:
                 raise ConfigurationError(f"{self.noun} {name}: {said}", code=self.code)
             _leave_out(self._invalid(str(folder / f"{name}{SUFFIX}"), said, own[name][1].line(place)), left_out)
@@ -132,7 +132,7 @@ class YamlFolder(Generic[M]):
         faults = self.faults(document, stem)
         if faults:
             (where, what), more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            raise self._invalid(source, f"{_dotted(where) or f'the {self.noun}'}: {what}{more}", document.line(where))
+            raise self._invalid(source, placed(where, what, f"the {self.noun}") + more, document.line(where))
         return self._parsed(fields), document
 
     @property
@@ -161,12 +161,12 @@ class YamlFolder(Generic[M]):
     def faults(self, document: YamlDocument, stem: str) -> list[Fault]:
         """Everything that keeps a document from being ``stem``, with its place."""
         fields: Any = document.value
-        if fields.get(self.key) != stem:
-            return [((self.key,), f"{self.key} must be {stem!r}, as the file is named")]
+        named = fields.get(self.key) == stem
+        found: list[Fault] = [] if named else [((self.key,), f"must be {stem!r}, as the file is named")]
         try:
-            return list(self.alone(self._parsed(fields)))
+            return found + list(self.alone(self._parsed({**fields, self.key: stem})))
         except ValidationError as error:
-            return faults_of(error)
+            return found + [fault for fault in faults_of(self.contract, error) if named or fault[0] != (self.key,)]
 
     def _parsed(self, fields: Any) -> M:
         return self.contract.model_validate_json(json.dumps(fields, allow_nan=False))
@@ -180,7 +180,3 @@ def _leave_out(error: ConfigurationError, left_out: list[ConfigurationError] | N
     if left_out is None:
         raise error
     left_out.append(error)
-
-
-def _dotted(place: tuple[str | int, ...]) -> str:
-    return ".".join(str(part) for part in place)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ordain.contracts.http_call import FieldPath
+from ordain.contracts.faults import FieldPath, placed
 from ordain.errors import ConfigurationError, NotFound
 from ordain.verbs.lint import Finding, Linted
 from ordain.verbs.template_lint import ERROR
@@ -61,7 +61,7 @@ def lint_yaml(folder: YamlFolder[M], path: Path, more: Callable[[M], Iterable[To
         linted.add(ERROR, (), folder.mapping, f"begin with `{folder.key}: {stem}`")
         return linted
     for place, message in folder.faults(linted.document, stem):
-        linted.add(ERROR, place, message)
+        linted.add(ERROR, place, placed(place, message, f"the {folder.noun}"))
     if stem in folder.shipped():
         linted.add(ERROR, (folder.key,), f"{stem} is a shipped {folder.noun}", f"give it another {folder.key}")
     if not linted.findings:

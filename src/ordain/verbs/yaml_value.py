@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from ordain.contracts.http_call import FieldPath
+from ordain.contracts.faults import FieldPath
 
 
 class YamlDocument(Struct, frozen=True):

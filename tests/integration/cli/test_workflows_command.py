@@ -66,6 +66,10 @@ def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> No
         {
             "odd": template("odd", [{"verb": "math.evaluate", "args": {"sum": {"$arg": "text"}}}]),
             "gone": template("gone", [step("no.such")]),
+            "number": template("number", [{"verb": "math.evaluate", "args": {"expression": 5}}]),
+            "part": {key: value for key, value in template("part", [step("note")]).items() if key != "description"}
+            | {"note": 1, "steps": [{"verb": {"$arg": "text"}}]},
+            "away": template("away", [step("math.evaluate")], text={"$ref": "https://example.org/x"}),
             "loose": template("loose", [{"verb": "math.evaluate", "args": {"expression": {"$arg": "text"}}}], text=TEXT, more=TEXT),
         },
     )
@@ -77,6 +81,17 @@ def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> No
         "verb math.evaluate has no argument sum",
         "verb math.evaluate needs argument expression",
     }
+    assert [message for name, _, message in said if name == "number" and "take" in message] == [
+        'argument expression of math.evaluate does not take this: 5 is not of type "string"'
+    ]
+    assert {message for name, _, message in said if name == "part"} == {
+        "description is missing",
+        "note: there is no such key",
+        "steps.0.verb is a verb's id, or {$verb: name}, which the settings fill in: no argument names a verb",
+    }
+    assert [message for name, _, message in said if name == "away"] == [
+        "schema is no JSON Schema: it refers outside itself: https://example.org/x"
+    ]
     assert ("gone", "warning", "no.such names no verb of this house: the workflow is refused (tool_unavailable)") in said
     assert ("loose", "warning", "no step uses argument more") in said
     assert [one["line"] for one in found["findings"] if "torn" in one["file"]] == [3]

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from ordain.app import Ordain
+from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import RetentionPolicy
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.codec import verify
 from ordain.rules.header import without_words
 from ordain.runtime.replay import replay
-from ordain.runtime.upkeep import DAY_US, daily
+from ordain.runtime.upkeep import daily
 from ordain.settings import load_settings
 from ordain.testing import fails
 from tests.replay.golden import FACTS, TEXT, act, finish, request, scripted

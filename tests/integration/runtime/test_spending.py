@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 
 from ordain.app import Extras, Ordain
+from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_kinds
@@ -19,7 +20,7 @@ from ordain.journal.folds import Fold
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import ModelReply
 from ordain.ports.spending import SpendingPage, SpendingSearch
-from ordain.runtime.spending import DAY_US, GROUPS_AT_ONCE, OTHERS, By, SpendingSpan, SpentBetween, Sum, day_of, largest, spent
+from ordain.runtime.spending import GROUPS_AT_ONCE, OTHERS, By, SpendingSpan, SpentBetween, Sum, day_of, largest, spent
 from ordain.settings import load_settings
 from tests.integration.runtime.test_gateway import HEDGED, Model
 from tests.integration.runtime.test_gateway import house as hedging_house

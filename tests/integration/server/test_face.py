@@ -62,8 +62,33 @@ async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClie
     assert (note["body"]["by"], note["body"]["why"], note["body"]["details"]) == (
         "http:loopback",
         said["why"],
-        {"addr": effect, "happened": True},
+        {"addr": effect, "happened": True, "verb": "write_slowly", "corrects": False},
     )
+    assert (await http.post(f"{run}/resolve", json=said)).status_code == 200
+    other = {**said, "happened": False, "why": "it is not there after all"}
+    refused = await http.post(f"{run}/resolve", json=other)
+    assert (refused.status_code, refused.json()["code"], "somebody has said that it happened" in refused.json()["detail"]) == (
+        409,
+        "already_resolved",
+        True,
+    )
+    assert (await http.post(f"{run}/resolve", json={**other, "correct": True})).status_code == 200
+    view = (await http.get(run)).json()
+    told = [line for line in view["header"].splitlines() if "resolve by" in line]
+    assert told == [
+        f"· resolve by http:loopback: write_slowly (effect {effect}) happened",
+        f"· resolve by http:loopback: write_slowly (effect {effect}) did not happen, and what was said of it before is wrong",
+    ]
+    assert (view["header"]["verdict"], view["unknown_effects"]) == ("partial", [])
+
+
+@pytest.mark.parametrize("address", ["/runs?before=zz", "/grants?before=zz", f"/runs?before={'0' * 32}"])
+async def test_a_page_after_nothing_is_refused(http: httpx2.AsyncClient, address: str) -> None:
+    """An empty page would say that nothing is left; after the oldest run nothing is."""
+    refused = await http.get(address)
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_page")
+    run = (await http.post("/plan/react", json=ask("any"))).json()["run_id"]
+    assert (await http.get(f"/runs?before={run}")).json() == {"runs": [], "next": None}
 
 
 HUGE = "99999999999999999999"

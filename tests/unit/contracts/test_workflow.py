@@ -106,7 +106,7 @@ def test_time_and_attempts_and_what_undoes_a_step_are_under_the_hash() -> None:
         ({"schema": schema(type="array")}, "type is object"),
         ({"schema": {"type": "object", "additionalProperties": False}}, "properties are named"),
         ({"schema": schema(patternProperties={".*": {}})}, "not by patterns"),
-        ({"schema": schema(required=["to"])}, "required names what properties lack: to"),
+        ({"schema": schema(required=["to"])}, "schema.required: names what properties lack: to"),
         ({"schema": schema(**{"$schema": "http://json-schema.org/draft-04/schema#"})}, "2020-12"),
         ({"steps": [{"verb": "note", "args": {"a": {ARGUMENT: "no"}}}]}, "schema has no argument 'no'"),
         ({"steps": [{"verb": "note", "args": {"a": [{ARGUMENT: "text"}]}}]}, "nothing inside of one"),

@@ -12,6 +12,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ordain.contracts.approvals import GRANTABLE, TIERS, MayAsk
+from ordain.contracts.catalog import Catalog
+from ordain.contracts.moments import moment
 from ordain.contracts.policy import Activation, Policy
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import Argument, ArgumentRole, VerbEffect, VerbSpec
@@ -315,3 +317,48 @@ def test_a_bound_never_allows_more(facts: AuthorizeFacts, args: dict[str, Any], 
     bound = decided(AUTHORIZE, facts, AuthorizeInputs(args=args, catalog=found, bounds=bounds), policy)
     assert isinstance(bound.outcome, Deny)
     assert not isinstance(free, Allow) or bound.reason is AuthorizeReason.CONSTRAINT
+
+
+DAY = 86_400_000_000
+
+
+def booking(within_days: int | None = 30) -> Catalog:
+    """A verb with an argument that says when, and lists of such."""
+    when = Argument(role=ArgumentRole.WHEN, within_days=within_days) if within_days else Argument(role=ArgumentRole.LABEL)
+    properties: Any = {"x": {}}
+    schema = {"type": "object", "properties": properties}
+    return catalog({"a": VerbSpec(name="a", description="d", effect=VerbEffect.PRIVATE, arguments={"x": when}, input_schema=schema)})
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("1970-01-31", R.PRIVATE),
+        ("1970-01-31T00:00:00Z", R.PRIVATE),
+        ("1970-01-31T00:00:01Z", R.TOO_FAR),
+        ("1970-01-31T00:30:00+01:00", R.PRIVATE),
+        ("1969-01-01", R.PRIVATE),
+        ("9999-12-31", R.TOO_FAR),
+        (["1970-01-02", "1970-01-03"], R.PRIVATE),
+        (["1970-01-02", "1971-01-01"], R.TOO_FAR),
+        ("next week", R.TOO_FAR),
+        (5, R.TOO_FAR),
+        (None, R.TOO_FAR),
+        ({"date": "1970-01-02"}, R.TOO_FAR),
+    ],
+)
+def test_a_moment_is_no_further_ahead_than_the_verb_declares(value: object, reason: AuthorizeReason) -> None:
+    """What cannot be read as one is beyond the bound as well, whatever anybody said to it; a call that names no moment breaks none."""
+    assert authorize(call(at=1), {"x": value}, booking(), POLICY).reason is reason
+    assert authorize(call(at=1, approval="a1"), {"x": value}, booking(), POLICY).reason is reason
+    assert authorize(call(at=1), {}, booking(), POLICY).reason is R.PRIVATE
+    assert authorize(call(at=1), {"x": value}, booking(None), POLICY).reason is R.PRIVATE
+
+
+@given(st.integers(1, 4000), st.integers(-4000, 40_000))
+def test_fewer_days_never_allow_more(days: int, ahead: int) -> None:
+    """What is within so many days is within one more, and exactly what is."""
+    value = moment(max(0, ahead) * DAY)
+    near, far = (authorize(call(at=1), {"x": value}, booking(n), POLICY).outcome for n in (days, days + 1))
+    assert isinstance(near, Allow) == (max(0, ahead) * DAY <= days * DAY + 1)
+    assert not isinstance(near, Allow) or isinstance(far, Allow)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from ordain.contracts.moments import DAY_US
 from ordain.contracts.policy import Policy, RetentionPolicy
 from ordain.ports.upkeep import BegunErasures, EndedPeriods, FreedSpace, OldContent, Reached, Slice, UpkeepRule
-from ordain.runtime.upkeep import DAY_US, carried_out, destroyed, swept
+from ordain.runtime.upkeep import carried_out, destroyed, swept
 
 
 class Sliced:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from ordain.contracts.http_call import Fault
-from ordain.contracts.schema import Schema
+from ordain.contracts.faults import Fault
+from ordain.contracts.schema import INVALID, Schema
 from ordain.contracts.workflow import WorkflowTemplate
 from ordain.errors import ConfigurationError
 from ordain.verbs.shipped_file import read_shipped
@@ -18,7 +18,7 @@ def _faults(template: WorkflowTemplate) -> Iterator[Fault]:
     try:
         Schema(template.input_schema)
     except ConfigurationError as error:
-        yield ("schema",), error.message
+        yield ("schema",), f"is no JSON Schema: {error.message.removeprefix(INVALID)}"
 
 
 @cache

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ordain.contracts.http_call import FieldPath
+from ordain.contracts.faults import FieldPath
+from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import VerbSpec, properties_of
 from ordain.contracts.workflow import StepCall, WorkflowTemplate, referred
 from ordain.verbs.template_lint import ERROR, WARNING
@@ -37,10 +38,21 @@ def _call(
         yield ERROR, (*place, "args", name), f"verb {spec.name} has no argument {name}", f"it has {', '.join(sorted(known)) or 'none'}"
     for name in sorted(needed - call.args.keys()):
         yield ERROR, (*place, "args"), f"verb {spec.name} needs argument {name}", "give it a value"
+    for name, what in _misfits(spec, call):
+        yield ERROR, (*place, "args", name), what, "correct it: the workflow is refused with it"
     for name, value in call.args.items():
         given = referred(value)
         if given is not None and name in needed and given not in template.required:
             yield WARNING, (*place, "args", name), f"{name} is needed, and argument {given} may be left out", "make it required"
+
+
+def _misfits(spec: VerbSpec, call: StepCall) -> Iterator[tuple[str, str]]:
+    """The literals that are no such arguments of the verb, each by itself: what stands for an argument of the template is known when it is given."""
+    schema, known = {key: value for key, value in spec.input_schema.items() if key == "$defs"}, properties_of(spec.input_schema)
+    for name, value in call.args.items():
+        if referred(value) is None and name in known:
+            found = Schema({**schema, "type": "object", "properties": {name: known[name]}}).faults({name: value})
+            yield from ((name, f"argument {name} of {spec.name} does not take this: {fault.message[:200]}") for fault in found[:1])
 
 
 def _required(schema: Mapping[str, Any]) -> set[str]:

@@ -79,7 +79,8 @@ async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClie
         f"· resolve by http:loopback: write_slowly (effect {effect}) happened",
         f"· resolve by http:loopback: write_slowly (effect {effect}) did not happen, and what was said of it before is wrong",
     ]
-    assert (view["header"]["verdict"], view["unknown_effects"]) == ("partial", [])
+    assert view["unknown_effects"] == []
+    assert "✗ partial" in view["header"]
 
 
 @pytest.mark.parametrize("address", ["/runs?before=zz", "/grants?before=zz", f"/runs?before={'0' * 32}"])

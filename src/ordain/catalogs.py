@@ -169,6 +169,7 @@ def build_catalog(
         fixed={} if mail is None else {MAIL_SEND: {"from": mail.sender, "server": f"{mail.host}:{mail.port}"}},
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
+        rows_by_call=bool(settings.policy.approvals.rules),
         bounds_days=any(argument.within_days for spec in registry.specs.values() for argument in spec.arguments.values()),
         assistant=None if settings.assistant == Assistant() else settings.assistant,
     )

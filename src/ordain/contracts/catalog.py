@@ -84,6 +84,10 @@ class CatalogData(Strict):
         default=False,
         description="Whether the days that a verb declares for an argument (`within_days`) are held to; not there where none declares any, nor in catalogs of before, which held no call to them.",
     )
+    rows_by_call: bool = Field(
+        default=False,
+        description="Whether the row of policy about a call in an approval of several is found by that call's own tier; not there where policy has no rows, nor in catalogs of before, which went by the gravest.",
+    )
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
@@ -98,6 +102,7 @@ LEFT_OUT = (
     "seats",
     "fixed",
     "bounds_days",
+    "rows_by_call",
     "assistant",
 )
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""

@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.approvals import MayAsk, Subject, Tier
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Claim, Wait, WaitFor
 from ordain.effects.results import Resubmitted, WaitResult
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest
-from ordain.rules.authorize import AuthorizeOutcome, Deny, NeedsApproval
+from ordain.rules.authorize import AuthorizeOutcome, Deny, NeedsApproval, tiers_of
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GRANT
 from ordain.rules.profile import HeldProfile
@@ -26,16 +27,23 @@ from ordain.rules.profile import HeldProfile
 async def ask_approval(context: FlowContext, asked: ApprovalAsked) -> WaitResult:
     """Wait for an approver's word on exactly this, as long as policy and profile leave it open and the run lives. It costs nothing meanwhile."""
     held = context.held
-    deadline = min(context.hard, context.now() + open_s(asked, context.catalog.policy, held) * 1_000_000)
+    by_call = context.catalog.data.rows_by_call
+    tiers = asked_tiers(asked, context.catalog, held) if by_call else (asked.tier,) * len(asked.calls)
+    deadline = min(context.hard, context.now() + open_s(asked, tiers, context.catalog.policy, held) * 1_000_000)
     if held is not None:
         asked = msgspec.structs.replace(asked, apart=held.apart)
     about = ", ".join(dict.fromkeys(call.verb for call in asked.calls))
     return await context.fx.perform(Wait(what=WaitFor.APPROVAL, about=about, deadline=deadline, approval=asked))
 
 
-def open_s(asked: ApprovalAsked, policy: Policy, held: HeldProfile | None) -> int:
-    """How long a policy, and the profile that holds, leave what is asked open."""
-    by_policy = min(policy.approvals.open_s(asked.tier, call.verb) for call in asked.calls)
+def asked_tiers(asked: ApprovalAsked, catalog: Catalog, held: HeldProfile | None) -> tuple[Tier, ...]:
+    """The tier of each call that is asked about, in their order: by it policy's row about the call is found."""
+    return tiers_of([(call.verb, call.args) for call in asked.calls], asked.tier, catalog, "" if held is None else held.safety)
+
+
+def open_s(asked: ApprovalAsked, tiers: Sequence[Tier], policy: Policy, held: HeldProfile | None) -> int:
+    """How long a policy, and the profile that holds, leave what is asked open: as long as each of its calls by itself."""
+    by_policy = min(policy.approvals.open_s(tier, call.verb) for tier, call in zip(tiers, asked.calls, strict=True))
     return by_policy if held is None else held.open_s(by_policy)
 
 

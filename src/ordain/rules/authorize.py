@@ -8,6 +8,7 @@ Handing work to a card has a tier of its own: it is never done without the envel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, cast
 
@@ -211,6 +212,19 @@ def tier_of(verb: CompiledVerb, args: dict[str, Any], safety: str = "") -> Tier 
     """What a call needs somebody's yes for, by the verb's effect and the safety mode that holds; None where it needs none."""
     tier = None if verb.spec.effect is VerbEffect.EGRESS and _all_declared(verb, args) else TIERS.get(verb.spec.effect)
     return GUARDED.get(verb.spec.effect) if tier is None and safety == SafetyMode.GUARDED else tier
+
+
+def tiers_of(calls: Sequence[tuple[str, dict[str, Any]]], gravest: Tier, catalog: Catalog, safety: str = "") -> tuple[Tier, ...]:
+    """What each of the calls, verb and arguments, of one approval needs its yes for by itself; those that need none, and those that hand work on, what all together are asked for.
+
+    A row of policy is about a call: one beside it that is graver makes nobody an approver of this one.
+    """
+    return tuple(
+        gravest
+        if (verb := catalog.verbs.get(verb_id)) is None or catalog.card_of(verb_id) is not None
+        else tier_of(verb, args, safety) or gravest
+        for verb_id, args in calls
+    )
 
 
 def _by_effect(verb: CompiledVerb, facts: AuthorizeFacts, args: dict[str, Any], delegation: Tier | None) -> Decision[AuthorizeOutcome]:

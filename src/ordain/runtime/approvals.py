@@ -19,6 +19,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.errors import Conflict, InvalidRequest, NotFound
+from ordain.flows.approval import asked_tiers
 from ordain.journal.codec import decode
 from ordain.journal.digests import call_digest
 from ordain.journal.records import ENCODER, Started
@@ -34,7 +35,7 @@ from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
 from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before_anywhere, wait_at
 from ordain.runtime.calls import held_now
-from ordain.runtime.consent_policy import needed, outlived
+from ordain.runtime.consent_policy import needed_for, outlived
 from ordain.runtime.grants import GrantOffer, narrowed, new_grant
 from ordain.runtime.services import Services
 
@@ -148,6 +149,7 @@ class ApprovalDesk:
         asked, current, held = wait.approval, self._services.catalogs.current, await held_now(self._services, stored)
         waits = row.state == ApprovalState.OPEN
         until = None if waits else row.decided_at
+        tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
         before = await asked_before_anywhere(self._services.store, stored, row.addr, asked.calls, until=until)
         return ApprovalView(
             row=row,
@@ -157,12 +159,13 @@ class ApprovalDesk:
             void=(await self._why_void(stored, pinned, asked, row, held) or "") if waits else "",
             before=before,
             narrowed=isinstance(held, HeldProfile) and held.apart,
-            needs=needed(asked.tier, [call.verb for call in asked.calls], (pinned.policy, current.policy)),
+            needs=needed_for(asked, tiers, (pinned.policy, current.policy)),
         )
 
     async def _why_void(self, stored: StoredRun, pinned: Catalog, asked: ApprovalAsked, row: ApprovalRow, held: object) -> str | None:
         """Why nobody can say yes to it: what holds now does not let it be done, or would not have left it open so long."""
-        return await not_asked(self._services, stored, pinned, asked) or outlived(self._services, asked, row, held)
+        tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
+        return await not_asked(self._services, stored, pinned, asked) or outlived(self._services, asked, tiers, row, held)
 
     # --- deciding -------------------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
-from ordain.flows.approval import open_s
+from ordain.flows.approval import asked_tiers, open_s
 from ordain.journal.codec import decode
 from ordain.journal.records import Started
 from ordain.ports.approvals import ApprovalRow
@@ -33,20 +33,25 @@ COUNTS_NO_MORE = "the yes that it rests on counts no more"
 TOO_LATE = "by now policy leaves it open for {} s, and they are over"
 
 
-def needed(tier: Tier, verbs: Sequence[str], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
-    """The rows about the calls, of the run's own policy and of the current one: a narrowing holds at once, a widening for new runs."""
+def needed_for(asked: ApprovalAsked, tiers: Sequence[Tier], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
+    """The rows about all that is asked: each of its calls has its own, and whoever says yes is within every one of them."""
+    return needed([(tier, call.verb) for tier, call in zip(tiers, asked.calls, strict=True)], policies)
+
+
+def needed(calls: Sequence[tuple[Tier, str]], policies: Sequence[Policy]) -> tuple[ApprovalRule, ...]:
+    """The rows about calls, each by its tier and its verb, of the run's own policy and of the current one: a narrowing holds at once, a widening for new runs."""
     found: list[ApprovalRule] = []
     for policy in policies:
-        for verb in verbs:
+        for tier, verb in calls:
             rule = policy.approvals.rule(tier, verb)
             if rule not in found:
                 found.append(rule)
     return tuple(found)
 
 
-def outlived(services: Services, asked: ApprovalAsked, row: ApprovalRow, held: object) -> str | None:
+def outlived(services: Services, asked: ApprovalAsked, tiers: Sequence[Tier], row: ApprovalRow, held: object) -> str | None:
     """Why what is open would not be any more had it been asked for under what holds now; None where it would, or where its own time is over."""
-    open_for = open_s(asked, services.catalogs.current.policy, held if isinstance(held, HeldProfile) else None)
+    open_for = open_s(asked, tiers, services.catalogs.current.policy, held if isinstance(held, HeldProfile) else None)
     over = row.asked_at + open_for * 1_000_000 <= services.clock.now() < row.expires_at
     return TOO_LATE.format(open_for) if over else None
 
@@ -70,15 +75,16 @@ async def consent_void(
     if row is None or wait is None or wait.approval is None or not isinstance(asker, StoredRun):
         return GONE
     asked, current, started = wait.approval, services.catalogs.current.policy, decode(asker.records[0])
+    tiers = asked_tiers(asked, await services.catalogs.pinned(asker.catalog), held)
     facts = ApproveFacts(
         state=ApprovalState.OPEN,
         to=ApprovalState.APPROVED,
         at=row.decided_at,
-        expires_at=row.asked_at + open_s(asked, current, held) * 1_000_000,
+        expires_at=row.asked_at + open_s(asked, tiers, current, held) * 1_000_000,
         same=True,
         **approver_facts(
             Principal(consent.by),
-            needed(asked.tier, [one.verb for one in asked.calls], (pinned.policy, current)),
+            needed_for(asked, tiers, (pinned.policy, current)),
             current.approvals,
             (started.principal if isinstance(started, Started) else "", *asked_before(asker.records, row.addr, asked.calls).proposed_by),
             apart=asked.apart or (held is not None and held.apart),
@@ -105,7 +111,7 @@ def giver_refused(grant: Grant, tier: Tier, verb: str, policies: tuple[Policy, P
     """Why whoever gave a grant may not say yes to calls of a verb any more, by a run's own policy, the current one and the profile that holds; None where they may."""
     current, apart = policies[1], held is not None and held.apart
     giver = Principal(grant.audit.by)
-    return _refused(giving(giver, needed(tier, [verb], policies), current.approvals, grant.principal, apart=apart), current)
+    return _refused(giving(giver, needed([(tier, verb)], policies), current.approvals, grant.principal, apart=apart), current)
 
 
 def _refused(facts: ApproveFacts, policy: Policy) -> str | None:

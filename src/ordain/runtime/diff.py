@@ -211,13 +211,13 @@ def _diff(stored: StoredRun, catalog: Catalog, other: Catalog, world: _World, *,
     """Where all comes out as recorded under the other policy, that is shown; only what does not is held to its own policy, too, before it is told."""
     report = PolicyDiff(run=stored.id, flow=f"{stored.flow}@{stored.flow_version}")
     same = exact and _exact(stored, (catalog, other), world, report)
-    if not same or any(True for _ in untaken_answers(stored, catalog.policy, other.policy)):
+    if not same or any(True for _ in untaken_answers(stored, catalog, other.policy)):
         replayed = replay(stored, catalog, world.kinds, world.transcript)
         if not replayed.equal:
             return PolicyDiff(run=report.run, flow=report.flow, verdict=replayed.verdict)
         if not exact:
             report.settled, report.frontier = _settled(stored), -1
-        _untaken(stored, (catalog.policy, other.policy), report)
+        _untaken(stored, catalog, other.policy, report)
         if report.frontier is not None:
             _bounded(opened(stored, catalog, world.kinds), stored, other.policy, report)
     for addr, child in children_of(stored):
@@ -267,9 +267,9 @@ def _exact(stored: StoredRun, catalogs: tuple[Catalog, Catalog], world: _World, 
     return report.frontier is None and report.ended is not None and report.ended == report.settled and execution.as_recorded
 
 
-def _untaken(stored: StoredRun, policies: tuple[Policy, Policy], report: PolicyDiff) -> None:
+def _untaken(stored: StoredRun, catalog: Catalog, other: Policy, report: PolicyDiff) -> None:
     """Note each answer of an approver that would not count; how it goes on after the first nobody knows."""
-    for answer in untaken_answers(stored, *policies):
+    for answer in untaken_answers(stored, catalog, other):
         before = report.frontier is None or answer.effect < report.frontier
         change = PolicyChange.NEW_DENY if answer.yes else PolicyChange.OTHER
         flips = (

@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from ordain.contracts.access import Principal
 from ordain.contracts.approvals import Tier
+from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.effects.effect import EFFECT, ApprovalAsked, Wait
 from ordain.effects.results import Approved, NotApproved, Resubmitted
-from ordain.flows.approval import open_s
+from ordain.flows.approval import asked_tiers, open_s
 from ordain.journal.codec import decode
 from ordain.journal.records import ClaimBody, IntentBody, ObservationBody, Record, Started
 from ordain.ports.store import StoredRun
@@ -24,7 +25,7 @@ from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
 from ordain.rules.grant import GRANT, GrantTaken
 from ordain.runtime.approvers import approver_facts, giving
 from ordain.runtime.asking_run import asked_before
-from ordain.runtime.consent_policy import needed
+from ordain.runtime.consent_policy import needed, needed_for
 from ordain.runtime.recorded_form import RESULTS
 
 _SAID = {Approved: ApprovalState.APPROVED, NotApproved: ApprovalState.DENIED, Resubmitted: ApprovalState.SUPERSEDED}
@@ -48,8 +49,9 @@ class _Claimed(Struct, frozen=True):
     tier: Tier
 
 
-def untaken_answers(stored: StoredRun, pinned: Policy, other: Policy) -> Iterator[UntakenAnswer]:
-    """The answers on record that ``pinned`` takes and ``other`` would not, oldest first."""
+def untaken_answers(stored: StoredRun, catalog: Catalog, other: Policy) -> Iterator[UntakenAnswer]:
+    """The answers on record that the policy of the run's own ``catalog`` takes and ``other`` would not, oldest first."""
+    pinned = catalog.policy
     if (pinned.approvals, pinned.profile.wants_another) == (other.approvals, other.profile.wants_another):
         return
     started = decode(stored.records[0])
@@ -60,7 +62,8 @@ def untaken_answers(stored: StoredRun, pinned: Policy, other: Policy) -> Iterato
             case IntentBody(addr=addr, effect=effect) if isinstance(wait := EFFECT.decode(effect), Wait) and wait.approval is not None:
                 asked[addr] = record, wait.approval
             case ObservationBody(addr=addr, result=result) if addr in asked:
-                yield from _said(stored, record, (addr, *asked[addr]), RESULTS.decode(result), (requester, pinned, other))
+                tiers = asked_tiers(asked[addr][1], catalog, None)
+                yield from _said(stored, record, (addr, *asked[addr], tiers), RESULTS.decode(result), (requester, pinned, other))
             case ClaimBody() as body:
                 yield from _granted(body, (requester, pinned, other))
             case _:
@@ -68,9 +71,13 @@ def untaken_answers(stored: StoredRun, pinned: Policy, other: Policy) -> Iterato
 
 
 def _said(
-    stored: StoredRun, ended: Record, wait: tuple[int, Record, ApprovalAsked], result: object, held_to: tuple[str, Policy, Policy]
+    stored: StoredRun,
+    ended: Record,
+    wait: tuple[int, Record, ApprovalAsked, tuple[Tier, ...]],
+    result: object,
+    held_to: tuple[str, Policy, Policy],
 ) -> Iterator[UntakenAnswer]:
-    (addr, intent, asked), (requester, *policies) = wait, held_to
+    (addr, intent, asked, tiers), (requester, *policies) = wait, held_to
     if not isinstance(result, Approved | NotApproved | Resubmitted):
         return
     asked_by = (requester, *asked_before(stored.records, addr, asked.calls).proposed_by)
@@ -80,11 +87,11 @@ def _said(
             state=ApprovalState.OPEN,
             to=_SAID[type(result)],
             at=ended.at,
-            expires_at=intent.at + open_s(asked, policy, None) * 1_000_000,
+            expires_at=intent.at + open_s(asked, tiers, policy, None) * 1_000_000,
             same=True,
             **approver_facts(
                 Principal(result.by),
-                needed(asked.tier, verbs, (policy,)),
+                needed_for(asked, tiers, (policy,)),
                 policy.approvals,
                 asked_by,
                 apart=asked.apart or policy.profile.wants_another,
@@ -103,7 +110,7 @@ def _granted(body: ClaimBody, held_to: tuple[str, Policy, Policy]) -> Iterator[U
     facts = [
         giving(
             Principal(taken.by),
-            needed(call.tier, [call.verb], (policy,)),
+            needed([(call.tier, call.verb)], (policy,)),
             policy.approvals,
             requester,
             apart=policy.profile.wants_another,

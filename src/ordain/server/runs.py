@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated
 
 from starlette.responses import Response, StreamingResponse
@@ -51,9 +52,8 @@ def runs_router(face: Face) -> Resource:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        asked = {"statuses": _statuses(status), "roots_only": not children, "named": named}
-        found = await runtime.runs(limit=limit, before=before, workspace=workspace, **asked)
-        rows = found or await _nothing_after(runtime, before)
+        asked = partial(runtime.runs, limit=limit, before=before, workspace=workspace)
+        rows = await asked(statuses=_statuses(status), roots_only=not children, named=named) or await _nothing_after(runtime, before)
         return Json(RunPage(runs=[run_item(runtime, row) for row in rows], next=rows[-1].id if len(rows) == limit else None))
 
     @router.get("/{run}", **refusing(shown(Run, example=RUN_VIEW), "run_not_found", "run_unreadable", "journal_corrupt"))

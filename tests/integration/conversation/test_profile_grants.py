@@ -66,4 +66,4 @@ async def test_policy_ci_tells_of_a_grant_that_would_not_count(relaxable: list[R
         other = pinned.model_copy(update={"profile": own})
         rows = await house.ordain.runtime.runs(roots_only=False)
         stored = [one for one in map(house.ordain.store.stored, (row.id for row in rows)) if one is not None]
-        assert [answer.now for run in stored for answer in untaken_answers(run, pinned, other)] == told
+        assert [answer.now for run in stored for answer in untaken_answers(run, house.ordain.runtime.catalog, other)] == told

@@ -1,4 +1,4 @@
-"""How the golden conversation of roster 2 and synthesis 1 is made (that of roster 1 is kept beside): turns that agents are handed, by name, by a model and by a workflow, whole, in part and in vain.
+"""How the golden conversation of roster 3 and synthesis 1 is made (those of rosters 1 and 2 are kept beside): turns that agents are handed, by name, by a model and by a workflow, whole, in part and in vain.
 
 ``python -m tests.replay.golden_roster FILE`` plays it and writes it; done once, never again for a flow version that exists.
 """

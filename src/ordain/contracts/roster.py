@@ -114,11 +114,18 @@ class StepStatus(StrEnum):
 
 
 class StepEventName(StrEnum):
-    """What happens to a step (C6)."""
+    """What happens to a step. Whoever reads the plan's events is told of C6's three; the others move it between the words of its lifecycle."""
 
+    ACCEPTED = "accepted"
+    SCHEDULED = "scheduled"
     STARTED = "started"
     COMPLETED = "completed"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+EVENTS_TOLD = frozenset({StepEventName.STARTED, StepEventName.COMPLETED, StepEventName.FAILED})
+"""C6's events of a step."""
 
 
 class StepEvent(Struct, frozen=True, kw_only=True):

@@ -46,7 +46,8 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     ``narrate``: what the verb says is the turn's answer and may be shown while it is written. ``max_tokens`` lowers what one model answer
     may have; 0 leaves it. ``budget_class`` and ``ambiguous`` say what the turn is like, where policy routes by it. ``recalled`` are
-    fragments of memory, material for the answer, ``images`` those of the message. ``handoff`` is the envelope in which work comes to a card, ``bounds`` what the message lets that use.
+    fragments of memory, material for the answer, ``images`` those of the message. ``handoff`` is the envelope in which work comes to a card, ``bounds`` what the message lets that use,
+    ``within_ms`` how much of its caller's time is left for it; 0 leaves it its own.
     """
 
     verb: str
@@ -60,6 +61,7 @@ class VerbPlanInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     images: ImagesShown | None = None
     handoff: Envelope | None = None
     bounds: WorkBounds | None = None
+    within_ms: int = 0
 
 
 def turn_kind(given: VerbPlanInput) -> TurnKind:
@@ -100,6 +102,7 @@ class InConversation(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 0
     recalled: tuple[dict[str, Any], ...] = ()
     images: ImagesShown | None = None
+    within_ms: int = 0
 
 
 NO_TALK = InConversation()
@@ -222,6 +225,10 @@ class Cleared(msgspec.Struct, frozen=True, kw_only=True):
         """What was said of each before it was carried out."""
         return tuple(one.looked for one in self.calls)
 
+    def goes(self, number: int) -> bool:
+        """Whether this one is to be carried out."""
+        return self.calls[number].denied is None
+
 
 async def act_all(context: FlowContext, calls: Sequence[Call], refs: Refs = (), *, mode: str = "") -> tuple[Acted, ...]:
     """Authorise each of these composite verbs, which may take one yes to all of them, then carry out those that are allowed beside each other, in one join.
@@ -333,6 +340,7 @@ def _spawn(context: FlowContext, one: _Cleared, talk: InConversation, share: Spe
         images=talk.images,
         handoff=None if envelope is None else carved(envelope, share),
         bounds=context.turn.bounds,
+        within_ms=talk.within_ms,
     )
     scope = context.scope.allowed if how.inherits else ()
     return Spawn(

@@ -40,7 +40,7 @@ from ordain.journal.records import (
     Started,
     Untaken,
 )
-from ordain.rules.acts import Act
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.attachment import AttachReason
 from ordain.rules.decision import SILENT, HeaderShare, Recorded, Rule
 from ordain.rules.header import MARKS, SIGNS, UNSETTLED, HeaderFacts, HeaderLine, with_verdict
@@ -336,7 +336,7 @@ class Fold:
 def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
     """The lines of what a rule says of a decision, as a record holds them; a kind brings rules of its own, so that a header can show it is checked.
 
-    ``books``: it may say what was spent too. A rule that a flow asks may not: its run would be booked what it says.
+    ``books``: it may say what was done and spent, too. A rule that a flow asks may not, but for what it denied: its run would be booked what it says.
 
     Raises:
         TypeError, ValueError: it is not.
@@ -347,7 +347,7 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
         and share.steps >= 0
         and type(share.proposed) is int
         and share.proposed >= 0
-        and (share.act is None or (books and type(share.act) is Act))
+        and (share.act is None or (type(share.act) is Act and (books or share.act.end is ActEnd.DENIED)))
         and (share.spent is None or (books and type(share.spent) is Spend))
         and (share.carved is None or (books and type(share.carved) is Carved))
     )

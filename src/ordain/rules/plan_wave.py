@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from ordain.contracts.policy import Policy
 from ordain.contracts.roster import HandoffStrategy
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.decision import SILENT, Decision, HeaderShare, Recorded, Rule
 from ordain.rules.header import HeaderLine
 from ordain.rules.reasons import Reason
@@ -28,6 +29,7 @@ class PlanWaveReason(Reason):
     PARTIAL = "plan_wave.partial", "A step failed, and whatever does not need it was done; what does need it was not run."
     FAILED = "plan_wave.failed", "No step was done."
     TIME = "plan_wave.time", "The plan's time is over; what has not begun is not run."
+    OUT_OF_TIME = "plan_wave.out_of_time", "The plan's time is over; what has not begun is not run, and so not all of it was done."
 
 
 class PlanStatus(StrEnum):
@@ -52,13 +54,17 @@ class PlanOver(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="over"
 
 
 class PlanWaveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How many steps there are, which are done and which failed, what is left of the plan's time, and how many may be handed on at once."""
+    """How many steps there are, which are done and which failed, what is left of the plan's time, and how many may be handed on at once.
+
+    ``verbs`` are what the steps would call, where one that time leaves undone counts as an act that was denied: plans of before have none.
+    """
 
     steps: int
     left_ms: int
     width: int
     done: tuple[int, ...] = ()
     failed: tuple[int, ...] = ()
+    verbs: tuple[str, ...] = ()
 
 
 class PlanWaveInputs(Struct, frozen=True, kw_only=True):
@@ -78,7 +84,8 @@ def decide_plan_wave(facts: PlanWaveFacts, inputs: PlanWaveInputs, policy: Polic
         return Decision(outcome=Wave(tuple(ready[: max(1, at_once)])), reason=PlanWaveReason.READY)
     reason = PlanWaveReason.COMPLETED if len(facts.done) == facts.steps else PlanWaveReason.PARTIAL if facts.done else PlanWaveReason.FAILED
     over = PlanOver(status=_STATUS[reason], not_run=tuple(left))
-    return Decision(outcome=over, reason=PlanWaveReason.TIME if ready else reason)
+    in_vain = PlanWaveReason.OUT_OF_TIME if facts.verbs else PlanWaveReason.TIME
+    return Decision(outcome=over, reason=in_vain if ready else reason)
 
 
 def _needs(inputs: PlanWaveInputs, index: int) -> Sequence[int]:
@@ -90,6 +97,7 @@ _STATUS = {
     PlanWaveReason.PARTIAL: PlanStatus.PARTIAL,
     PlanWaveReason.FAILED: PlanStatus.FAILED,
 }
+_FACTS = msgspec.json.Decoder(PlanWaveFacts)
 _OUTCOME: msgspec.json.Decoder[Wave | PlanOver] = msgspec.json.Decoder(Wave | PlanOver)
 
 
@@ -104,7 +112,17 @@ def _tells(recorded: Recorded) -> HeaderShare:
     if outcome.status is PlanStatus.COMPLETED:
         return SILENT
     never = f"; not run: steps {_numbers(outcome.not_run)}" if outcome.not_run else ""
-    return HeaderShare(lines=(HeaderLine(mark="fail", what=f"plan {outcome.status}{never}", reason=recorded.reason),))
+    return HeaderShare(
+        lines=(HeaderLine(mark="fail", what=f"plan {outcome.status}{never}", reason=recorded.reason),), act=_never_made(recorded, outcome)
+    )
+
+
+def _never_made(recorded: Recorded, over: PlanOver) -> Act | None:
+    """The first of what time left undone, as the call that was denied by it: no later one makes it good."""
+    if recorded.reason != PlanWaveReason.OUT_OF_TIME.value:
+        return None
+    first = over.not_run[0]
+    return Act(verb=_FACTS.decode(recorded.facts).verbs[first], call=f"plan step {first}", end=ActEnd.DENIED)
 
 
 def _numbers(steps: Sequence[int]) -> str:

@@ -20,9 +20,12 @@ from ordain.rules.reasons import Reason
 class StepEventReason(Reason):
     """What happened to a step of a plan (C6)."""
 
+    ACCEPTED = "step_event.accepted", "The plan stands, and what it hands on was decided: the step has its turn when what it needs is done."
+    SCHEDULED = "step_event.scheduled", "The step has its turn, or is to be tried again after a while."
     STARTED = "step_event.started", "Somebody was handed the step."
     COMPLETED = "step_event.completed", "The step is done."
     FAILED = "step_event.failed", "Who was handed the step did not do it."
+    CANCELLED = "step_event.cancelled", "The plan was over before the step was done."
     OUT_OF_ORDER = "step_event.out_of_order", "This does not happen to a step that is where it is; it stays there."
 
 
@@ -42,20 +45,23 @@ class StepEventFacts(Struct, frozen=True, gc=False, kw_only=True):
     attempt: int
 
 
+_UNDONE = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
 LIFECYCLE: Mapping[tuple[StepStatus, StepEventName], StepStatus] = MappingProxyType(
     {
+        (StepStatus.QUEUED, StepEventName.ACCEPTED): StepStatus.PLANNED,
+        (StepStatus.PLANNED, StepEventName.SCHEDULED): StepStatus.SCHEDULED,
+        (StepStatus.SCHEDULED, StepEventName.STARTED): StepStatus.IN_PROGRESS,
+        (StepStatus.SCHEDULED, StepEventName.FAILED): StepStatus.FAILED,
+        (StepStatus.FAILED, StepEventName.SCHEDULED): StepStatus.SCHEDULED,
+        **{(before, StepEventName.CANCELLED): StepStatus.CANCELLED for before in _UNDONE},
         (StepStatus.PLANNED, StepEventName.STARTED): StepStatus.IN_PROGRESS,
         (StepStatus.FAILED, StepEventName.STARTED): StepStatus.IN_PROGRESS,
         (StepStatus.IN_PROGRESS, StepEventName.COMPLETED): StepStatus.COMPLETED,
         (StepStatus.IN_PROGRESS, StepEventName.FAILED): StepStatus.FAILED,
     }
 )
-"""What follows; a failed step starts again where it is tried again or another takes it."""
-_REASONS = {
-    StepEventName.STARTED: StepEventReason.STARTED,
-    StepEventName.COMPLETED: StepEventReason.COMPLETED,
-    StepEventName.FAILED: StepEventReason.FAILED,
-}
+"""What follows; a failed step has its turn again where it is tried again or another takes it. Plans of before had steps that began where they were planned."""
+_REASONS = {name: StepEventReason(f"step_event.{name}") for name in StepEventName}
 
 
 def decide_step_event(facts: StepEventFacts, inputs: None, policy: Policy) -> Decision[StepAt]:

@@ -68,6 +68,9 @@ def test_when_its_time_is_over_nothing_more_begins(done: tuple[int, ...], status
     decision = wave(3, (), HandoffStrategy.PARALLEL, done, (), left_ms=0)
     assert (decision.reason, decision.outcome.status) == (PlanWaveReason.TIME, status)
     assert decision.outcome.not_run == tuple(index for index in range(3) if index not in done)
+    facts = PlanWaveFacts(steps=3, left_ms=0, width=WIDTH, done=done, verbs=("agent.a", "agent.b", "agent.c"))
+    told = decided(PLAN_WAVE, facts, PlanWaveInputs(strategy=HandoffStrategy.PARALLEL), POLICY)
+    assert (told.reason, told.outcome) == (PlanWaveReason.OUT_OF_TIME, decision.outcome)
 
 
 def test_no_more_are_at_work_than_may_be_handed_on() -> None:

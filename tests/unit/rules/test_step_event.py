@@ -33,11 +33,22 @@ def test_a_step_moves_by_the_table_alone(one: StepEventFacts) -> None:
 
 
 @given(st.lists(st.sampled_from(StepEventName), max_size=12))
-def test_a_step_that_never_started_never_ends(events: list[StepEventName]) -> None:
-    """However events come: it completes or fails only after somebody was handed it."""
-    status, started = StepStatus.PLANNED, False
+def test_a_step_that_never_started_is_never_done(events: list[StepEventName]) -> None:
+    """However events come: it is completed only after somebody was handed it, fails only once it had its turn, and is over once it is cancelled."""
+    status, started, had_turn = StepStatus.QUEUED, False, False
     for event in events:
         given_ = StepEventFacts(step=0, event=event, before=status, agent="a", attempt=1)
-        status = decided(STEP_EVENT, given_, None, POLICY).outcome.status
-        started = started or event is StepEventName.STARTED
-        assert started or status is StepStatus.PLANNED
+        before, status = status, decided(STEP_EVENT, given_, None, POLICY).outcome.status
+        started = started or status is StepStatus.IN_PROGRESS
+        had_turn = had_turn or status is StepStatus.SCHEDULED
+        assert started or status is not StepStatus.COMPLETED
+        assert started or had_turn or status is not StepStatus.FAILED
+        assert before is not StepStatus.CANCELLED or status is StepStatus.CANCELLED
+
+
+def test_each_word_of_the_lifecycle_is_reached() -> None:
+    """From queued, by what happens; and nothing else is a word of it (C6)."""
+    reached = {StepStatus.QUEUED}
+    while more := {after for (before, _), after in LIFECYCLE.items() if before in reached} - reached:
+        reached |= more
+    assert reached == set(StepStatus)

@@ -41,8 +41,11 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, counts: bool) -> Ve
     if isinstance(begun, HandoffRefused):
         return _failed(context, envelope.mode, begun.code, begun.detail or HANDOFF.reason(f"{HANDOFF.name}.{begun.code}").meaning)
     policy = context.catalog.policy.handoff
+    ms = round(policy.timeout_seconds * 1000)
     limits = SafetyLimits(
-        tool_calls=policy.tool_calls, planner_invocations=policy.planner_invocations, ms=round(policy.timeout_seconds * 1000)
+        tool_calls=policy.tool_calls,
+        planner_invocations=policy.planner_invocations,
+        ms=min(ms, call.within_ms) if call.within_ms else ms,
     )
     how = Working(role=envelope.worker, limits=limits, counts=counts)
     worked = await work(context, planner_request(context.catalog, call), HANDOFF_PROMPT, how)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, assert_never
 
-import msgspec
+from msgspec.structs import replace
 
 from ordain.contracts.agent_verbs import WhyHanded
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.roster import GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepGate, StepStatus
+from ordain.contracts.roster import EVENTS_TOLD, GENERAL_AGENT, HandoffStrategy, StepEvent, StepEventName, StepGate, StepStatus
 from ordain.contracts.verbs import Trust
 from ordain.effects.calls import Call
 from ordain.effects.effect import ANOTHER_STEP_TRY, Wait, WaitFor
@@ -33,6 +33,10 @@ from ordain.rules.plan_wave import PLAN_WAVE, PlanOver, PlanStatus, PlanWaveFact
 from ordain.rules.recourse import RECOURSE, HandToFallback, RecourseFacts, StepFails, TryStepAgain
 from ordain.rules.step_event import STEP_EVENT, StepEventFacts
 
+WHOLE, BOUND = 2, 3
+"""From which version on a step's record is whole, and time, records and events are held to what was done."""
+LEFT = (StepStatus.QUEUED, StepStatus.PLANNED, StepStatus.SCHEDULED, StepStatus.IN_PROGRESS)
+"""Where a step is that a plan leaves undone."""
 FAILED = "plan_failed"
 """The error of a plan of which no step was done, where its steps failed with several."""
 CODE_CHARS = 64
@@ -45,15 +49,20 @@ REFUSED = {
 
 async def run_roster(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Plan, hand on each step, and give back what was found, what the gates said of each step and what became of it."""
-    return await _run(context, call, whole=True)
+    return await _run(context, call, version=3)
+
+
+async def run_roster_2(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
+    """Version 2, whose time bounds no step that has begun and counts for nothing where it leaves one undone, and whose steps are planned until somebody has them."""
+    return await _run(context, call, version=2)
 
 
 async def run_roster_1(context: FlowContext, call: VerbPlanInput) -> VerbPlanOutput:
     """Version 1, whose records of steps say nothing of gates, leave out what is as of most steps, and name who would have had a step that nobody was handed."""
-    return await _run(context, call, whole=False)
+    return await _run(context, call, version=1)
 
 
-async def _run(context: FlowContext, call: VerbPlanInput, *, whole: bool) -> VerbPlanOutput:
+async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> VerbPlanOutput:
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:
@@ -62,15 +71,17 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, whole: bool) -> Ver
         return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
     if isinstance(plan, PlanRefused):
         return VerbPlanOutput(ok=False, error=plan.code, message=REFUSED.get(plan.code, "{}").format(plain(plan.detail, DETAIL_CHARS)))
-    return await _Plan(context, args, plan, whole=whole).run()
+    return await _Plan(context, args, plan, version).run()
 
 
 class _Plan:
     """A plan on its way: what became of each step so far is always in ``records``."""
 
-    def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, *, whole: bool) -> None:
-        self._context, self._args, self._plan, self._whole = context, args, plan, whole
-        self._records = list(plan.records)
+    def __init__(self, context: FlowContext, args: RosterArgs, plan: Planned, version: int) -> None:
+        self._context, self._args, self._plan = context, args, plan
+        self._whole, self._bound = version >= WHOLE, version >= BOUND
+        planned, begins = StepStatus.PLANNED, StepStatus.QUEUED if self._bound else StepStatus.PLANNED
+        self._records = [replace(one, status=begins) if one.status is planned else one for one in plan.records]
         self._findings: dict[int, StepFinding] = {}
         self._events: list[StepEvent] = []
         self._tried: dict[int, list[str]] = {record.index: [] for record in plan.records}
@@ -86,6 +97,7 @@ class _Plan:
         """All of it decided at once, then wave by wave, until nothing is left that could run."""
         try:
             await self._cleared()
+            self._move(StepEventName.ACCEPTED, self._at(StepStatus.QUEUED))
             most = self._context.now() + self._context.catalog.policy.roster.plan_seconds * 1_000_000
             self._context = self._context.until(min(self._context.deadline, most))
             while isinstance(wave := self._next(), Wave):
@@ -101,7 +113,7 @@ class _Plan:
 
         Agents whom somebody named are a fan-out, of which no more are handed work than policy lets at once.
         """
-        given = [record.index for record in self._records if record.status is StepStatus.PLANNED]
+        given = [record.index for record in self._records if record.status in (StepStatus.QUEUED, StepStatus.PLANNED)]
         calls = [self._call(index, self._reason(index)) for index in given]
         if calls:
             fan_out, at_once = self._plan.reason is WhyHanded.REQUESTED, self._at_once(len(calls))
@@ -124,6 +136,7 @@ class _Plan:
             width=self._width,
             done=self._at(StepStatus.COMPLETED),
             failed=self._at(StepStatus.FAILED),
+            verbs=tuple(f"{AGENT_VERB}{one.executed_agent or one.planned_agent}" for one in self._records) if self._bound else (),
         )
         inputs = PlanWaveInputs(strategy=self._plan.strategy, needs=self._plan.needs)
         decision = self._context.fx.decide(PLAN_WAVE, facts, inputs, ())
@@ -135,8 +148,10 @@ class _Plan:
 
     async def _carry_out(self, steps: Sequence[int]) -> None:
         """One wave to its end. Whatever of it is tried again or taken by another is another handoff, decided anew."""
+        self._move(StepEventName.SCHEDULED, steps)
         again, wait_ms = await self._hand_on(steps)
         while again:
+            self._move(StepEventName.SCHEDULED, again)
             if wait_ms:
                 await self._context.fx.perform(
                     Wait(what=WaitFor.TIMER, about=ANOTHER_STEP_TRY, deadline=self._context.now() + wait_ms * 1000)
@@ -148,7 +163,8 @@ class _Plan:
         cleared, numbers = await self._permitted(steps)
         for index, number in zip(steps, numbers, strict=True):
             self._gated(index, gates_passed(self._records[index].executed_agent, cleared.looked[number], self._wave))
-            self._begin(index)
+            if cleared.goes(number) or not self._bound:
+                self._begin(index)
         later = sum(record.status is StepStatus.PLANNED for record in self._records)
         ended = await carry_out_all(self._context, cleared, numbers, later=later, talk=self._talk(steps))
         again, wait_ms = list[int](), 0
@@ -183,7 +199,7 @@ class _Plan:
         needs = self._plan.needs
         wanted = {before for index in steps for before in (needs[index] if needs else range(index))}
         found = tuple(handed_on(self._findings[index]) for index in sorted(wanted) if self._done(index))
-        return InConversation(recalled=found)
+        return InConversation(recalled=found, within_ms=max(1, self._context.left_ms()) if self._bound else 0)
 
     def _done(self, index: int) -> bool:
         return self._records[index].status is StepStatus.COMPLETED and not self._findings[index].structured.get("passed")
@@ -196,6 +212,8 @@ class _Plan:
     def _begin(self, index: int) -> None:
         record = self._records[index]
         self._put(index, attempts=record.attempts + 1)
+        if self._bound:  # whatever comes of it, somebody has it by now
+            self._worked[index] = record.executed_agent
         self._happens(StepEventName.STARTED, index)
 
     def _took(self, index: int, acted: Acted) -> TryStepAgain | HandToFallback | StepFails | None:
@@ -207,7 +225,7 @@ class _Plan:
         self._results.append(_result(index, acted, finding))
         tools = tuple(dict.fromkeys((*record.executed_tools, *tools_of(self._context.catalog, acted))))
         if isinstance(acted.result, VerbReturned):
-            self._put(index, executed_tools=tools, executed_reason=record.planned_reason)
+            self._put(index, executed_tools=tools, executed_reason=record.planned_reason, error="" if self._bound else record.error)
             self._happens(StepEventName.COMPLETED, index, acted)
             return None
         self._put(index, executed_tools=tools, error=finding.error, executed_reason=record.planned_reason)
@@ -244,7 +262,7 @@ class _Plan:
         self._put(index, executed_agent=agent, fallback_applied=True, fallback_agent=agent, fallback_reason=record.error)
 
     def _put(self, index: int, **more: Any) -> None:
-        self._records[index] = msgspec.structs.replace(self._records[index], **more)
+        self._records[index] = replace(self._records[index], **more)
 
     def _happens(self, event: StepEventName, index: int, acted: Acted | None = None) -> None:
         """Something happened to a step: where it is by now a rule says, on record, so that whoever follows the run sees it then."""
@@ -252,7 +270,13 @@ class _Plan:
         facts = StepEventFacts(step=index, event=event, before=record.status, agent=record.executed_agent, attempt=record.attempts)
         refs = (acted.seq,) if acted is not None and acted.seq >= 0 else ()
         self._put(index, status=self._context.fx.decide(STEP_EVENT, facts, None, refs).outcome.status)
-        self._events.append(StepEvent(event=event, step=index, agent=record.executed_agent, attempt=record.attempts))
+        if event in EVENTS_TOLD:
+            self._events.append(StepEvent(event=event, step=index, agent=record.executed_agent, attempt=record.attempts))
+
+    def _move(self, event: StepEventName, steps: Sequence[int]) -> None:
+        """Steps come to where nobody has them yet, or not any more; plans of before knew no such places."""
+        for index in steps if self._bound else ():
+            self._happens(event, index)
 
     def _failure(self) -> tuple[str, str]:
         """The code of a plan of which nothing was done, and its words; "" of every other: what was not done stands in the acts."""
@@ -264,12 +288,13 @@ class _Plan:
 
     def _ended(self, error: str, message: str) -> VerbPlanOutput:
         """What was found, and the record of each step; one that never ran is cancelled."""
-        for index in (*self._at(StepStatus.PLANNED), *self._at(StepStatus.IN_PROGRESS)):
+        for index in (at for status in LEFT for at in self._at(status)):
+            self._move(StepEventName.CANCELLED, (index,))
             self._put(index, status=StepStatus.CANCELLED)
             self._gated(index, self._never(index))
         findings = tuple(found for _, found in sorted(self._findings.items()))
         structured: dict[str, Any] = {
-            "status": str(self._over.status),
+            "status": str(self._status()),
             "plan": told(self._plan.plan),
             "steps": [whole_record(one, self._worked.get(one.index, "")) for one in self._records] if self._whole else told(self._records),
             "results": told(findings),
@@ -280,7 +305,7 @@ class _Plan:
         skipped = [
             StepResult(step_name=f"{AGENT_VERB}{record.executed_agent or record.planned_agent}", order=record.index, ok=False, skipped=True)
             for record in self._records
-            if not record.attempts
+            if not record.attempts and record.index not in self._findings
         ]
         return VerbPlanOutput(
             ok=not error,
@@ -290,6 +315,11 @@ class _Plan:
             message=message,
             step_results=(*self._results, *skipped),
         )
+
+    def _status(self) -> PlanStatus:
+        """What the plan came to; one that was stopped was done in part, where any of it was."""
+        stopped = self._bound and self._over.status is PlanStatus.FAILED and self._at(StepStatus.COMPLETED)
+        return PlanStatus.PARTIAL if stopped else self._over.status
 
     def _never(self, index: int) -> Iterable[StepGate]:
         """The gates of a step that never had its turn."""

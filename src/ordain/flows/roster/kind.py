@@ -11,7 +11,7 @@ from ordain.contracts.roster import StepRecord, StepStatus
 from ordain.flows.act import VerbPlanInput, VerbPlanOutput, call_label, call_words, carried_call, verb_output
 from ordain.flows.context import Carrying
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.roster.flow import run_roster, run_roster_1
+from ordain.flows.roster.flow import run_roster, run_roster_1, run_roster_2
 from ordain.flows.roster.prompt import ROSTER_PROMPT
 from ordain.rules.header import HeaderLine
 from ordain.rules.negotiate import NEGOTIATE
@@ -54,7 +54,7 @@ def _line(record: StepRecord, who: str, steps: int) -> HeaderLine:
 
 ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     name="roster",
-    version=2,
+    version=3,
     run=run_roster,
     decode_input=msgspec.json.Decoder(VerbPlanInput).decode,
     settle=settled_in_words,
@@ -69,4 +69,5 @@ ROSTER: Kind[VerbPlanInput, VerbPlanOutput] = Kind(
     nests=False,
     judged=True,
 )
+ROSTER_2 = replace(ROSTER, version=2, run=run_roster_2)
 ROSTER_1 = replace(ROSTER, version=1, run=run_roster_1, header=_header_1)

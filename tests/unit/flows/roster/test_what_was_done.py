@@ -1,0 +1,69 @@
+"""Flow ``roster``: a step's record says who had it, how often and where it came to; no more than that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ordain.contracts.roster import StepStatus
+from ordain.flows.act import VerbPlanInput
+from ordain.flows.roster.kind import ROSTER_2
+from ordain.testing import Played, interrupt, joined
+from tests.unit.flows.house import play
+from tests.unit.flows.roster.test_flow import (
+    CATALOG,
+    IN_TURN,
+    UNASKED,
+    found,
+    handed,
+    not_found,
+    out,
+    plan,
+    records,
+    roster,
+    step,
+    structured,
+)
+
+ONE = {"profile": {"allowed_handoff_targets": ["creative_agent"]}, **UNASKED}
+
+
+def told(played: Played[Any]) -> list[tuple[str, int]]:
+    return [(event["event"], event["step"]) for event in msgspec.to_builtins(structured(played)["events"])]
+
+
+def test_a_step_that_was_refused_was_handed_to_nobody() -> None:
+    """No attempt, and nothing started; that it failed is told, and why."""
+    played = roster(plan(step("creative_agent"), step("finance_agent")), policy=ONE)
+    assert handed(played) == []
+    assert [(one.status, one.attempts, one.executed_agent) for one in records(played)] == [(StepStatus.FAILED, 0, "")] * 2
+    assert told(played) == [("failed", 0), ("failed", 1)]
+    before = play(
+        ROSTER_2,
+        VerbPlanInput(verb="roster_runtime", args={"text": "How did we do?"}),
+        plan(step("creative_agent"), step("finance_agent")),
+        policy=ONE,
+        standing=IN_TURN,
+        catalog=CATALOG,
+    )
+    assert [event["event"] for event in structured(before)["events"]] == ["started", "failed"] * 2
+
+
+def test_a_plan_that_was_stopped_says_who_was_at_work() -> None:
+    """The step that was done stays so, and makes the plan partial; the other names who had it when it was cancelled."""
+    played = roster(plan(step("finance_agent"), step("creative_agent")), joined(found()), interrupt())
+    assert (structured(played)["status"], out(played).error) == ("partial", "cancelled")
+    assert [(one.status, one.executed_agent) for one in records(played)] == [
+        (StepStatus.COMPLETED, "finance_agent"),
+        (StepStatus.CANCELLED, "creative_agent"),
+    ]
+    assert "plan step 2 of 2: creative_agent, cancelled" in played.header
+    assert structured(roster(plan(step("finance_agent")), interrupt()))["status"] == "failed"
+
+
+def test_a_step_that_somebody_else_did_has_no_error() -> None:
+    """Why it was handed on stands as the reason of that."""
+    played = roster(plan(step("creative_agent")), joined(not_found("prose", "It says prose.")), joined(found("Done.")))
+    (record,) = records(played)
+    assert (record.status, record.error, record.fallback_reason, record.attempts) == (StepStatus.COMPLETED, "", "prose", 2)

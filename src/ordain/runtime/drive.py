@@ -289,7 +289,7 @@ async def settle(live: Pen, end: FlowEnd) -> Driven:
         if told is not None:
             now = msgspec.structs.replace(live.stored, records=tuple(live.records))
             live.beside(reply(now, header, told, status=settlement.status, at=live.scribe.at))
-        live.beside(at_rest(live.stored, header, settlement.status, live.scribe.at, end.failed))
+        live.beside(at_rest(live.stored, header, settlement.status, live.scribe.at, end.failed, told or ""))
     if (carved := fold.carved) is not None:
         left = {"tokens": carved.tokens - fold.spent.tokens, "usd_micros": carved.usd_micros - fold.spent.usd_micros}
         for account in carved.accounts:

@@ -5,6 +5,7 @@ The reply's header is rendered by code from the journal; the narrative below it 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -15,10 +16,17 @@ from ordain.flows.kind import FailedStep
 from ordain.journal.records import ENCODER, Status
 from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChange, ThreadStatus, message_id
 from ordain.ports.store import StoredRun
+from ordain.rules.acts import ActEnd
 from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
+from ordain.rules.workflow import WORKFLOW
 
 ERROR_CHARS = 300
+NOT_DONE = "This was not done: "
+"""How code's own reply to a turn begins that failed."""
+_WORKFLOW = re.compile(r"workflow ([a-z][a-z0-9_]{0,63})@[0-9]+:")
+_CHILD = re.compile(r"\(run ([0-9a-f]{32})\)\Z")
+_UNDONE = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.UNKNOWN})
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
 """Where a turn's end leaves its thread; what is not here failed, or is stopped and blocks it."""
 STOPPED_TEXT = {
@@ -56,38 +64,56 @@ def stopped_text(status: Status) -> str:
     return STOPPED_TEXT.get(status, OTHERWISE)
 
 
-def at_rest(stored: StoredRun, facts: HeaderFacts, status: Status, at: int, failed: FailedStep | None = None) -> ThreadChange:
+def at_rest(
+    stored: StoredRun, facts: HeaderFacts, status: Status, at: int, failed: FailedStep | None = None, told: str = ""
+) -> ThreadChange:
     """Where a run's end leaves its thread, if it held its place; a failure is kept for who asks later what went wrong (C5).
 
-    ``failed`` is the call that the run names as what it failed at.
+    ``failed`` is the call that the run names as what it failed at, ``told`` what its reply says.
     """
     settled = status in (Status.COMPLETED, Status.CANCELLED, Status.FAILED, Status.TIMED_OUT)
     thread = STATUS_OF.get(status, ThreadStatus.FAILED if settled else ThreadStatus.BLOCKED)
-    error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at, failed)
+    error = None if thread is ThreadStatus.DONE else _last_error(stored, facts, at, failed, told)
     return ThreadChange(id=stored.thread, session=stored.session, status=thread, last_error=error, in_place=True, at=at)
 
 
-def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep | None) -> dict[str, Any]:
-    """The failure by the workflow's step that it was, else by the header's last line that tells of one.
+def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep | None, told: str) -> dict[str, Any]:
+    """The failure by the workflow's step that it was, else by the last call that was not done, or the workflow that was not carried out.
 
     Of a step of whose end nobody knows its run says just that; what the verb said of it stands in the header alone.
     """
     line = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
-    capability, output = ("", "") if line is None else (line.what, line.excerpt or line.reason)
+    workflow, capability = _not_carried_out(facts)
+    capability = capability or ("" if line is None or _CHILD.search(line.what) else line.what)
+    by_code = told.startswith(NOT_DONE)  # whatever else it says a model said
+    output = told.removeprefix(NOT_DONE) if by_code else "" if line is None else line.excerpt or line.reason
+    extension = capability.rpartition(".")[0] or capability or None
     if step is not None:
-        told = next((line.excerpt for line in reversed(facts.lines) if line.mark == "unknown" and line.what == step.verb), "")
-        capability, output = step.verb, told or step.output
+        lost = next((line.excerpt for line in reversed(facts.lines) if line.mark == "unknown" and line.what == step.verb), "")
+        workflow, extension, capability, output = step.workflow or stored.id, step.extension, step.verb, lost or step.output
     return {
         "runId": stored.root,
-        "workflowId": None if step is None else step.workflow or stored.id,
+        "workflowId": workflow or None,
         "threadId": stored.thread,
-        "extensionId": None if step is None else step.extension,
+        "extensionId": extension,
         "capabilityId": capability,
         "code": facts.reason,
         "output": output[:ERROR_CHARS],
         "messageId": message_id(stored.id, "reply"),
         "timestampMs": at // 1000,
     }
+
+
+def _not_carried_out(facts: HeaderFacts) -> tuple[str, str]:
+    """Of a turn that names no step: the workflow's run and its template, else the last call that failed or was denied; "" where that is not known."""
+    begun = next((at for at, line in enumerate(facts.lines) if _WORKFLOW.match(line.what)), None)
+    refused = next((line.excerpt for line in facts.lines if line.reason.startswith(f"{WORKFLOW.name}.")), "")
+    if begun is None:
+        undone = next((act.verb for act in reversed(facts.acts) if act.end in _UNDONE), "")
+        return "", undone or refused
+    run = next((found[1] for line in reversed(facts.lines[:begun]) if (found := _CHILD.search(line.what))), "")
+    named = _WORKFLOW.match(facts.lines[begun].what)
+    return run, "" if named is None else named[1]
 
 
 def stop_entry(stored: StoredRun, facts: HeaderFacts, status: Status, at: int) -> tuple[NewEntry, ThreadChange]:

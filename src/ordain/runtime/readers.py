@@ -46,7 +46,12 @@ def readers(
             return nothing_seen(str(args["run"]), stored)
         if stored is None or (stored.workspace, stored.session) != (workspace, session):
             return None
-        return await run_seen(stored, headers, now())
+        seen = await run_seen(stored, headers, now())
+        kept = next(
+            (one.last_error for one in await sessions.threads(workspace, session, limit=THREADS_SHOWN) if one.id == stored.thread), None
+        )
+        said = kept["output"] if kept is not None and kept.get("runId") == stored.id else ""
+        return seen if said[:FAILURE_CHARS] in seen["failures"] else {**seen, "failures": f"{said.rstrip('.')}; {seen['failures']}"}
 
     async def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
         own = int(args["own"])

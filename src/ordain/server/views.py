@@ -151,6 +151,11 @@ def session_view(row: SessionRow, threads: Sequence[LiveThread]) -> Session:
     )
 
 
+def _last_error(kept: dict[str, Any]) -> dict[str, Any]:
+    """With its category; a thread is called as everywhere on the wire."""
+    return {**categorised(kept), "threadId": str(kept["threadId"])}
+
+
 def thread_view(thread: LiveThread) -> Thread:
     """A thread of a session."""
     asked = thread.asked
@@ -169,7 +174,7 @@ def thread_view(thread: LiveThread) -> Thread:
         pending_question=pending,
         awaiting_approval=awaiting,
         in_flight=InFlight(run_id=thread.turns[0], queued=thread.turns[1:]) if thread.turns else None,
-        last_error=None if thread.last_error is None else categorised(thread.last_error),
+        last_error=None if thread.last_error is None else _last_error(thread.last_error),
         last_activity_at=moment(thread.touched_at),
         summary=f"“{thread.intent}”: {thread.status}",
     )

@@ -66,7 +66,7 @@ async def _run(context: FlowContext, call: VerbPlanInput, *, version: int) -> Ve
     args = arguments_of(call)
     context = context.told(turn_kind(call))
     try:
-        plan = await planned(context, call, args)
+        plan = await planned(context, call, args, doubts=version >= BOUND)
     except Interrupted:
         return VerbPlanOutput(ok=False, error="cancelled", message="interrupted")
     if isinstance(plan, PlanRefused):

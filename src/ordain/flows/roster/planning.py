@@ -48,13 +48,17 @@ class Planned(Struct, frozen=True, kw_only=True):
         return tuple(step.needs for step in self.plan.steps) if any(step.needs for step in self.plan.steps) else ()
 
 
-async def planned(context: FlowContext, call: VerbPlanInput, args: RosterArgs) -> Planned | PlanRefused:
-    """The plan that is followed, or why there is none."""
+BY_REQUEST = "named by the request"
+OR_A_MODEL = "named by the request, or by a model that was asked whom it means"
+
+
+async def planned(context: FlowContext, call: VerbPlanInput, args: RosterArgs, *, doubts: bool) -> Planned | PlanRefused:
+    """The plan that is followed, or why there is none. ``doubts``: it says so where a model may have named who is to do it."""
     cards = context.catalog.data.cards
     if args.named:
         facts = PlanFacts(by=PlannedBy.MESSAGE, cards=len(cards), named=len(args.named))
         outcome = context.fx.decide(PLAN, facts, PlanInputs(cards=cards, named=args.named), (0,)).outcome
-        return outcome if isinstance(outcome, PlanRefused) else _named(context, outcome)
+        return outcome if isinstance(outcome, PlanRefused) else _named(context, outcome, _by_whom(context, doubts=doubts))
     answer = await ask(context, ROSTER_PROMPT, call)
     had = isinstance(answer, ModelAnswer)
     proposal: Parsed | Unparsed | None = proposal_of(answer) if had else None
@@ -76,10 +80,15 @@ async def planned(context: FlowContext, call: VerbPlanInput, args: RosterArgs) -
             return outcome
 
 
-def _named(context: FlowContext, made: PlanMade) -> Planned:
+def _by_whom(context: FlowContext, *, doubts: bool) -> str:
+    """Who named them, as approvers are told: where policy has a model asked, nobody below it knows which of the two it was."""
+    return OR_A_MODEL if doubts and context.catalog.policy.outcome.ask is not None else BY_REQUEST
+
+
+def _named(context: FlowContext, made: PlanMade, by_whom: str) -> Planned:
     """A step for each agent that somebody named, with the tools that its card prefers."""
     cards = context.catalog.data.cards
-    steps = tuple(PlannedStep(agent=agent, reason="named by the request") for agent in made.agents)
+    steps = tuple(PlannedStep(agent=agent, reason=by_whom) for agent in made.agents)
     plan = PlannerPlan(steps=steps, metadata={"handoff_strategy": str(made.strategy), "confidence": 1.0})
     records = tuple(
         StepRecord(index=index, planned_agent=agent, planned_reason=steps[index].reason, executed_agent=agent)

@@ -280,7 +280,12 @@ class SessionPolicy(Strict):
         default=16, ge=1, le=256, description="Turns of one session that have not ended: at work, queued or waiting for an answer."
     )
     question_seconds: int = Field(default=86_400, ge=1, le=2_592_000)
-    hold_seconds: int = Field(default=604_800, ge=60, le=7_776_000, description="Longest life of one turn, all waiting included.")
+    hold_seconds: int = Field(
+        default=604_800,
+        ge=60,
+        le=7_776_000,
+        description="Longest life of one turn by its own time, which stands still while a person is asked.",
+    )
 
 
 ENTRY_BYTES_LEAST = 16

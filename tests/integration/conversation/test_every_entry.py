@@ -24,9 +24,9 @@ from ordain.flows.context import FlowContext
 from ordain.flows.workflow_run import WORKFLOW_KIND, WorkflowInput
 from ordain.journal.records import SETTLED, Status, raw
 from ordain.runtime.approvals import ApproverWord
-from ordain.testing import call, finish, kind_of
+from ordain.testing import ModelScript, call, finish, kind_of, routes
 from ordain.verbs.functions import FunctionVerb, verb
-from tests.shapes.lines import steps
+from tests.shapes.lines import about, script_of, steps
 from tests.shapes.talk import PRINCIPAL, WORKSPACE, House
 from tests.shapes.workflows import step, template, write_templates
 
@@ -104,6 +104,47 @@ async def _workflow(house: House) -> None:
     await house.send("call it", workflow={"template": TEMPLATE, "args": TEXT})
 
 
+async def _named(house: House) -> None:
+    await house.send("x", verb=SPY)
+
+
+async def _delegated(house: House) -> None:
+    await house.send("call it", delegates=["worker"], allowed_verbs=[SPY, "agent.worker"])
+
+
+async def _planned_for(house: House) -> None:
+    await house.send("call it", verb="roster_runtime", allowed_verbs=[SPY, "agent.worker"])
+
+
+async def _subgoal(house: House) -> None:
+    asked = {"goal": {"type": "analysis", "description": "have it called"}, "toolset": [{"tool_id": SPY}, {"tool_id": "plan.subgoal"}]}
+    await house.ordain.runtime.accept(PlannerRequest.model_validate(asked), PRINCIPAL, waits=True)
+
+
+async def _chained(house: House) -> None:
+    await house.send("longer work", mode="agent", allowed_verbs=[SPY])
+
+
+BELOW = call("plan.subgoal", goal="Call it.", tools=[SPY])
+PLANNED = {"steps": [{"agent": "worker", "reason": "it calls", "confidence": 0.9}], "metadata": {}, "confidence": 0.9}
+CALLING = steps(call(SPY, **TEXT), finish("done"))
+SCRIPT = script_of(
+    ModelScript()
+    .on("router", routes("agent_chain", confidence=1.0), when=about("longer work"))
+    .on("router", routes("react_lite"))
+    .on("roster", PLANNED)
+    .on("synthesis", {"content": "It was called."})
+    .on("planner", BELOW, index=0, when=about("have it called"))
+    .on("planner", finish("done"), when=about("have it called")),
+    CALLING,
+)
+POLICY: dict[str, Any] = {
+    "approvals": {"delegation": "never"},
+    "router": {"ask": "local"},
+    "profile": {"allowed_handoff_targets": ["worker", "general_agent"]},
+}
+CARD = {"name": "worker", "description": "It calls.", "domain": "calling", "tool_preference": [SPY], "allow": [SPY]}
+
 ENTRIES: Mapping[str, Callable[[House], Awaitable[None]]] = {
     "plan": _plan,
     "plan that waits": _waiting_plan,
@@ -114,9 +155,16 @@ ENTRIES: Mapping[str, Callable[[House], Awaitable[None]]] = {
     "agent": _agent,
     "supervised": _supervised,
     "workflow": _workflow,
+    "verb of a message": _named,
+    "delegation": _delegated,
+    "plan of specialists": _planned_for,
+    "subgoal": _subgoal,
+    "chain": _chained,
 }
-ASKING = ("plan that waits", "verb that waits", "agent", "supervised", "workflow")
+ASKING = tuple(entry for entry in ENTRIES if entry not in {"plan", "verb", "a kind of one's own", "steps that nobody was asked about"})
 """Where people can be asked."""
+LOOKED_AT = ("delegation", "plan of specialists")
+"""Where somebody looks at the handoff itself first: what it is for pays."""
 
 
 class Driven(Struct, frozen=True, kw_only=True):
@@ -131,15 +179,19 @@ async def _driven(home: Path, entry: str, effect: str, *, approve: bool = False)
     """Come in by an entry, and say yes or no to whatever is asked."""
     seen: list[str] = []
     write_templates(home, {TEMPLATE: template(TEMPLATE, [step(SPY)])})
-    async with House(home, script=steps(call(SPY, **TEXT), finish("done")), verbs=[spying(effect, seen)], kinds=[OWN, STEPS]) as house:
+    (home / "cards").mkdir(exist_ok=True)
+    (home / "cards" / "worker.yaml").write_text(json.dumps(CARD))
+    async with House(home, script=SCRIPT, policy=POLICY, verbs=[spying(effect, seen)], kinds=[OWN, STEPS]) as house:
         await ENTRIES[entry](house)
         await house.quiet()
-        asked = await house.ordain.runtime.approvals.listed(WORKSPACE)
-        for view in asked:
-            assert seen == []
-            word = ApproverWord(approve=approve, digest=view.row.digest)
-            await house.ordain.runtime.approvals.decide(WORKSPACE, view.row.id, word, "local:ben")
-        await house.quiet()
+        asked = 0
+        while views := await house.ordain.runtime.approvals.listed(WORKSPACE):
+            asked += len(views)
+            for view in views:
+                assert seen == []
+                word = ApproverWord(approve=approve, digest=view.row.digest)
+                await house.ordain.runtime.approvals.decide(WORKSPACE, view.row.id, word, "local:ben")
+            await house.quiet()
         ended = {Status(status) for (status,) in house.query("SELECT status FROM runs")}
         assert ended <= SETTLED, ended
         made = [
@@ -147,7 +199,7 @@ async def _driven(home: Path, entry: str, effect: str, *, approve: bool = False)
             for (body,) in house.query("SELECT CAST(body AS TEXT) FROM journal WHERE kind = 'decision' AND name = 'authorize'")
         ]
     of_spy = [one for one in made if one["facts"]["verb"] == SPY and one["outcome"]["type"] == "allow"]
-    return Driven(called=seen, asked=len(asked), allowed=[one["reason"] for one in of_spy])
+    return Driven(called=seen, asked=asked, allowed=[one["reason"] for one in of_spy])
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -161,7 +213,7 @@ async def test_no_entry_calls_what_is_denied(tmp_path: Path, entry: str) -> None
 async def test_what_a_yes_lets_out_the_door_has_allowed(tmp_path: Path, entry: str) -> None:
     """Once, and for the reason that somebody approved it, whoever asked for that yes."""
     driven = await _driven(tmp_path, entry, "pay", approve=True)
-    assert (driven.called, driven.allowed, driven.asked) == (["x"], ["authorize.approved"], 1)
+    assert (driven.called, driven.allowed, driven.asked) == (["x"], ["authorize.approved"], 1 + (entry in LOOKED_AT))
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

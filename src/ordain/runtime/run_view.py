@@ -8,14 +8,27 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.nearest import did_you_mean
+from ordain.effects.children import AnyEnded
+from ordain.effects.effect import EFFECT, Children
 from ordain.effects.results import VerbFailed
 from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Ending
 from ordain.flows.kinds import Kinds
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
-from ordain.journal.records import SETTLED, STOPPED, ChildEndedBody, ObservationBody, Record, RecordKind, Started, Status
+from ordain.journal.records import (
+    SETTLED,
+    STOPPED,
+    ChildEndedBody,
+    IntentBody,
+    ObservationBody,
+    Record,
+    RecordKind,
+    Started,
+    Status,
+)
 from ordain.ports.store import StoredRun
+from ordain.rules.handoff import HANDOFF
 from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.remedies import remedies_by_code
 
@@ -78,7 +91,25 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collec
         remedies=remedies_by_code(view.header),
         meant=lambda name: "" if name in verbs else did_you_mean(name, verbs),
         raw_cortex=raw or {},
+        hands_on=any(one.kind is RecordKind.DECISION and one.name == HANDOFF.name for one in stored.records),
+        carried=lambda verb: carried(stored.records, verb),
     )
+
+
+def carried(records: Sequence[Record], verb: str) -> AnyEnded | None:
+    """How the last run ended that these records opened to carry out this verb; None where there is none, or that was erased."""
+    joined: dict[tuple[int, int], AnyEnded] = {}
+    for record in reversed(records):
+        if record.kind not in {RecordKind.CHILD_ENDED, RecordKind.INTENT} or record.body is None:
+            continue
+        body = decode(record)
+        if isinstance(body, ChildEndedBody):
+            joined[body.addr, body.index] = ENDS.decode(body.ended)
+        elif isinstance(body, IntentBody) and record.name == "children" and isinstance(effect := EFFECT.decode(body.effect), Children):
+            for index, spawn in enumerate(effect.spawns):
+                if spawn.authorized is not None and spawn.authorized.call.verb == verb:
+                    return joined.get((body.addr, index))
+    return None
 
 
 def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:

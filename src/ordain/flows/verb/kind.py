@@ -5,6 +5,7 @@ Beside it the versions before, for what was begun under them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
+from ordain.contracts.handoff import DELEGATE, failed
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
@@ -19,6 +21,7 @@ from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.calls import spelled_call
 from ordain.effects.children import NULL
 from ordain.flows.accounts import known_agent
+from ordain.flows.act import acted_by_child
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
 from ordain.flows.verb.flow import run_verb
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
@@ -51,6 +54,8 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         remedy = ending.remedies.get(body["error"]["code"])
         told = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
         body["error"] = told if remedy is None else {**told, "remedy": remedy}
+        if ending.hands_on and body["output"] is None and not ending.erased:
+            body["output"] = _handoff_failure(ending, body["error"])
     return {
         **body,
         "request_id": ending.given.get("request_id"),
@@ -58,6 +63,16 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         "header": ending.header,
         "verdict": ending.verdict or None,
     }
+
+
+def _handoff_failure(ending: Ending, error: Mapping[str, Any]) -> dict[str, Any]:
+    """What comes back of work that was handed on and not done (C5, FAIL-02): the run with the trace is the agent's, or where none began this one."""
+    verb: str = ending.given.get("verb_id", "")
+    ended = ending.carried(verb)
+    below = None if ended is None else acted_by_child(verb, ended)
+    mode = DELEGATE if below is None or below.payload is None else str(below.payload.get("mode", DELEGATE))
+    trace = ending.run if below is None else below.child
+    return msgspec.to_builtins(failed(mode, error["code"], error["message"], trace))
 
 
 def _label(request: VerbRunInput) -> Label:

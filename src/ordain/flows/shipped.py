@@ -15,7 +15,7 @@ from ordain.flows.kinds import Kinds
 from ordain.flows.planner.kind import PLANNER, PLANNER_1, PLANNER_2, PLANNER_3, PLANNER_4
 from ordain.flows.question.kind import QUESTION, QUESTION_1, QUESTION_2, QUESTION_3
 from ordain.flows.roster.kind import ROSTER, ROSTER_1
-from ordain.flows.seat.kind import SEAT, SEAT_1
+from ordain.flows.seat.kind import SEAT, SEAT_1, SEAT_2
 from ordain.flows.status.kind import STATUS, STATUS_1
 from ordain.flows.subgoal.kind import SUBGOAL, SUBGOAL_1
 from ordain.flows.supervisor.kind import (
@@ -40,7 +40,21 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
     *(TURN, WORKFLOW_RUN, SUPERVISOR, QUESTION, STATUS, TRIAGE),
     *(AGENT_CHAIN, HANDOFF_RUN, ROSTER, SYNTHESIS, COUNCIL_KIND, SEAT, SUBGOAL),
     *(AGENT_CHAIN_1, HANDOFF_RUN_1, SUBGOAL_1),
-    *(PLANNER_4, PLANNER_3, PLANNER_2, PLANNER_1, VERB_PLAN_1, VERB_2, VERB_1, QUESTION_3, QUESTION_2, QUESTION_1, SEAT_1, ROSTER_1),
+    *(
+        PLANNER_4,
+        PLANNER_3,
+        PLANNER_2,
+        PLANNER_1,
+        VERB_PLAN_1,
+        VERB_2,
+        VERB_1,
+        QUESTION_3,
+        QUESTION_2,
+        QUESTION_1,
+        SEAT_2,
+        SEAT_1,
+        ROSTER_1,
+    ),
     *(SUPERVISOR_7, SUPERVISOR_6, SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
     *(TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),
 )

@@ -14,15 +14,20 @@ from ordain.contracts.remedies import remedy_of
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.text_links import as_field, texts_of
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
-from ordain.effects.children import NULL
+from ordain.effects.children import NULL, Completed
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
+from ordain.flows.act import acted_by_child
 from ordain.flows.kind import Ending, Taken, Wire
+from ordain.flows.observations import error_of
 from ordain.flows.planner.outcome import salvaged
+from ordain.flows.planner.prompt import CRITIC
 from ordain.flows.steps.trace import StepRefs, trace_of
 from ordain.journal.digests import content_digest
+from ordain.rules.second_look import SECOND_LOOK, SecondLookReason
 
 SCHEMA_BYTES = 16_384
 TOOLSET_BYTES = 131_072
+NOT_CRITICISED = "not_criticised"
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 NO_USAGE: dict[str, Any] = {
     "steps": 0,
@@ -124,13 +129,28 @@ def planner_response(ending: Ending) -> dict[str, Any]:
 
 def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) -> dict[str, Any]:
     """What a plan is answered that had agents at work and says that it is done, where the verdict is not ok: an error, the answer marked as none (B-34, B-01)."""
+    if body["status"] != "ok":
+        return {}
+    if (uncriticised := _uncriticised(ending)) is not None:
+        return {"status": "error", "error": uncriticised, "final_answer": salvaged(body["final_answer"], NOT_CRITICISED)}
     code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
-    if code is None or body["status"] != "ok" or not any(by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())):
+    if code is None or not any(by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())):
         return {}
     trace = _trace(ending, steps)
     if trace is not None and not any(by_agents(step["action"]["tool_id"]) for step in trace if step["action"] is not None):
         return {}
     return {"status": "error", "error": {"code": code, "message": WHATEVER_IS_SAID}, "final_answer": salvaged(body["final_answer"], code)}
+
+
+def _uncriticised(ending: Ending) -> dict[str, Any] | None:
+    """Of an answer that was to be criticised before it counts and whose critic gave nothing to go by: the error. As a council that comes to none, it is no answer (FUT-04)."""
+    if SecondLookReason.CRITIQUE.value not in ending.reasons(SECOND_LOOK.name):
+        return None
+    ended = ending.carried(CRITIC, SECOND_LOOK.name)
+    if isinstance(ended, Completed):
+        return None
+    why = "was not carried out" if ended is None else f"failed: {error_of(acted_by_child(CRITIC, ended))['code']}"
+    return {"code": NOT_CRITICISED, "message": f"the answer was to be criticised before it counts, and {CRITIC} {why}"}
 
 
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:

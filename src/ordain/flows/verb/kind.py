@@ -29,6 +29,7 @@ from ordain.flows.verb.v1 import run_verb as run_verb_1
 from ordain.flows.verb.v2 import run_verb as run_verb_2
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Label, raw
+from ordain.rules.handoff import HANDOFF
 
 EXACT = frozenset({"output"})
 """What a verb gives is data for whoever called it, as it stands."""
@@ -54,7 +55,7 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         remedy = ending.remedies.get(body["error"]["code"])
         told = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
         body["error"] = told if remedy is None else {**told, "remedy": remedy}
-        if ending.hands_on and body["output"] is None and not ending.erased:
+        if ending.reasons(HANDOFF.name) and body["output"] is None and not ending.erased:
             body["output"] = _handoff_failure(ending, body["error"])
     return {
         **body,
@@ -68,7 +69,7 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
 def _handoff_failure(ending: Ending, error: Mapping[str, Any]) -> dict[str, Any]:
     """What comes back of work that was handed on and not done (C5, FAIL-02): the run with the trace is the agent's, or where none began this one."""
     verb: str = ending.given.get("verb_id", "")
-    ended = ending.carried(verb)
+    ended = ending.carried(verb, HANDOFF.name)
     below = None if ended is None else acted_by_child(verb, ended)
     mode = DELEGATE if below is None or below.payload is None else str(below.payload.get("mode", DELEGATE))
     trace = ending.run if below is None else below.child

@@ -16,7 +16,10 @@ def _too_many(seats: Mapping[str, Seat]) -> Iterator[tuple[str, Fault]]:
     own = [name for name in asked if name not in shipped_seats()]
     over = max(0, len(asked) - SEATS_MAX)
     for name in own[len(own) - over :]:
-        yield name, (("name",), f"with it there are more than {SEATS_MAX} seats, shipped ones among them, and one round asks so many at the most")
+        yield (
+            name,
+            (("name",), f"with it there are more than {SEATS_MAX} seats, shipped ones among them, and one round asks so many at the most"),
+        )
 
 
 SEATS = YamlFolder(

@@ -275,7 +275,7 @@ async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
 
 
 async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_path: Path) -> None:
-    """Called by itself, it comes back as it does to a planner: by code, in words, and with the run that has the trace; refused before, that is the asking run.
+    """Called by itself, it comes back as it does to a planner: by code, in words, and with the run that has the trace; refused before, that is the asking run. A blank task is none.
 
     C5 "Handoff output `{status completed|failed, mode, …, outputPayload? | failure{code,message,traceId}}`"
     """
@@ -291,6 +291,9 @@ async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_p
             "message": refused["error"]["message"],
             "traceId": refused["run_id"],
         }
+        with pytest.raises(InvalidRequest) as blank:
+            await one.ordain.delegate("clerk", " \n")
+        assert blank.value.details["errors"][0]["place"] == "/payload/task"
         typed = await one.ordain.execute("agent.babbler", given(), output_type=dict[str, Any])
         assert (typed.ok, typed.output) == (False, None)
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.remedies import remedy_of
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
@@ -64,15 +65,24 @@ def _check_answer_schema(schema: dict[str, Any], catalog: Catalog) -> None:
         raise InvalidRequest(f"answer_schema: {error.message}", code="invalid_schema") from error
 
 
+def _check_narrowed(request: PlannerRequest) -> None:
+    """What earlier builds took and still read: the contract itself refuses none of it."""
+    if (misfit := request.preferences.misfit) is not None:
+        place = {"place": f"/preferences/{misfit}", "code": "bool_type", "message": "Input should be a valid boolean"}
+        raise InvalidRequest(f"preferences.{misfit} is true or false", details={"errors": [place]})
+    if request.no_session:
+        message = f"String should match pattern '{SESSION_ID}'"
+        place = {"place": "/session_id", "code": "string_pattern_mismatch", "message": message}
+        raise InvalidRequest("session_id is no session's id", details={"errors": [place]})
+
+
 def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
     """Check what only the catalog and compilers can check.
 
     Raises:
-        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with something else than a truth value.
+        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with something else than a truth value, or a session's id is none.
     """
-    if (misfit := request.preferences.misfit) is not None:
-        place = {"place": f"/preferences/{misfit}", "code": "bool_type", "message": "Input should be a valid boolean"}
-        raise InvalidRequest(f"preferences.{misfit} is true or false", details={"errors": [place]})
+    _check_narrowed(request)
     total = 0
     for tool in request.toolset:
         known = catalog.verbs.get(tool.tool_id)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
 from ordain.contracts.handoff import DELEGATE, failed
@@ -20,6 +21,7 @@ from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.calls import spelled_call
 from ordain.effects.children import NULL
+from ordain.errors import InvalidRequest
 from ordain.flows.accounts import known_agent
 from ordain.flows.act import acted_by_child
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
@@ -36,7 +38,16 @@ EXACT = frozenset({"output"})
 
 
 def take_verb(request: VerbRequest, _: Catalog, __: str) -> Taken:
-    """A verb request as its run gets it; the verb itself is judged inside the run."""
+    """A verb request as its run gets it; the verb itself is judged inside the run.
+
+    Raises:
+        InvalidRequest: an agent is asked to do nothing; its verb's schema, which earlier builds recorded in prompts, would let that pass.
+    """
+    task = request.payload.get("task")
+    if request.verb_id.startswith(AGENT_VERB) and isinstance(task, str) and task and not task.strip():
+        message = "there is only white space"
+        place = {"place": "/payload/task", "code": "value_error", "message": message}
+        raise InvalidRequest(f"task: {message}", details={"errors": [place]})
     body = request.model_dump(mode="json")
     given = VerbRunInput(verb_id=request.verb_id, payload=body["payload"], caller=request.caller, request_id=request.request_id)
     return Taken(input=raw(given), request_id=request.request_id, digest=content_digest(ENCODER.encode(given)))

@@ -277,7 +277,7 @@ async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
 async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_path: Path) -> None:
     """Called by itself, it comes back as it does to a planner: by code, in words, and with the run that has the trace; refused before, that is the asking run. A blank task is none.
 
-    C5 "Handoff output `{status completed|failed, mode, …, outputPayload? | failure{code,message,traceId}}`"
+    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with full trace context."
     """
     one, _ = house(tmp_path, policy=UNASKED)
     async with one:

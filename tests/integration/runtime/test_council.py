@@ -103,10 +103,7 @@ async def test_the_header_names_who_was_absent_and_why() -> None:
 
 @pytest.mark.parametrize("word", ["revise_same_round", "new_round"])
 async def test_an_auditors_own_answer_stands_from_then_on(word: str) -> None:
-    """Where it is not accepted yet, the revision starts from it; seats, chair and auditor of another round are shown it with what the answer is held to.
-
-    C4 "`override_answer` never applied": here it is, and what comes of it is judged by the same table, without another question.
-    """
+    """Where it is not accepted yet, the revision starts from it; seats, chair and auditor of another round are shown it with what the answer is held to."""
     asked: list[tuple[str, str]] = []
 
     def heard(one: ModelRequest) -> bool:

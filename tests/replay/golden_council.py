@@ -1,4 +1,4 @@
-"""How the golden councils are made (those of seat 1 are kept beside): accepted, revised, held anew, delegated, unresolved, without a quorum, without a verdict.
+"""How the golden councils are made (those of seats 1 and 2 are kept beside): accepted, revised, held anew, delegated, unresolved, without a quorum, without a verdict.
 
 ``python -m tests.replay.golden_council FILE`` plays them and writes them; done once, never again for a flow version that exists.
 """
@@ -27,6 +27,8 @@ CASES: dict[str, tuple[list[Any], list[Any], dict[str, Any]]] = {
     "bare scores": ([{"proposed_answer": "Yes."}], [verdict(override_answer="No.")], {"phi": {"energy": 0.4}, "self_field": {"calm": 0.5}}),
     "revised": ([RISKY, judgement("Perhaps.")], [verdict(), verdict()], {}),
     "held anew": ([judgement(), judgement(), judgement("No.")], [REVISE, REVISE, verdict()], {}),
+    "own answer first": ([judgement(), judgement("Perhaps.")], [verdict("revise_same_round", override_answer="No."), verdict()], {}),
+    "own answer anew": ([judgement(), judgement("Perhaps.")], [verdict("new_round", override_answer="No."), verdict()], {}),
     "delegated": ([judgement(decision="DELEGATE")], [verdict()], {}),
     "unresolved": ([judgement()], [verdict("new_round")], {"max_rounds": 1}),
     "no judgement": (["I accept."], [], {}),
@@ -52,7 +54,7 @@ def whole() -> ModelScript:
     for name in CASES:
         for line in script_of(name).lines:
             asked = ModelScript().on(
-                line.purpose, line.says, role=line.role, index=line.index, when=lambda one, name=name: name in one.user
+                line.purpose, line.says, role=line.role, index=line.index, when=lambda one, name=name: f'"{name}: ' in one.user
             )
             lines += asked.lines
     return ModelScript(tuple(lines))

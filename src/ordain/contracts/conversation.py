@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from pydantic.alias_generators import to_camel
 
 from ordain.contracts.attachments import FILE_BYTES, FILES_MAX
+from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.path_parts import path_part
 from ordain.contracts.planner import ErrorBody
 from ordain.contracts.text_links import Links, with_links
@@ -22,7 +23,6 @@ MESSAGE_CHARS = 32_000
 """Longest text of one message, in characters."""
 DATA_CHARS = 4 * -(-FILE_BYTES // 3)
 """The bytes of a file of the largest size, in base64."""
-SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}$"
 WORKSPACE_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SAYS_SOMETHING = "[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 """Anything but white space, as ``str.strip`` knows it: the published schema says exactly what the validator does."""

@@ -45,11 +45,16 @@ SEATS_MAX = 50
 
 
 def seats_of(seats: Mapping[str, Seat], universe: str) -> tuple[Seat, ...]:
-    """The seats of a universe, by name: a catalog's bytes know no other order."""
+    """The seats of a universe, by name: a catalog's bytes know no other order. A catalog of before may have more than one round asks."""
     asked = [seat for _, seat in sorted(seats.items()) if seat.name not in (CHAIR, AUDITOR)]
     if universe in UNIVERSES:
         asked = [seat for seat in asked if seat.universe in (CORE, universe) or universe in seat.tags]
     return tuple(asked[:SEATS_MAX])
+
+
+def sitting(seats: Iterable[str]) -> list[str]:
+    """Who of these is asked in a round where all are, by name."""
+    return sorted(name for name in seats if name not in (CHAIR, AUDITOR))
 
 
 # --- the request --------------------------------------------------------------------------------------------------------------------

@@ -8,4 +8,6 @@ WorkspaceId = NewType("WorkspaceId", str)
 CatalogDigest = NewType("CatalogDigest", str)
 """Content address of a catalog: 64 hex characters."""
 
+SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}$"
+"""What names a session: of a conversation, and of planning requests that go on from each other."""
 DEFAULT_WORKSPACE = WorkspaceId("default")

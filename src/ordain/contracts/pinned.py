@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from ordain.contracts.conversation import SESSION_ID, WORKSPACE_ID, Camel
+from ordain.contracts.conversation import WORKSPACE_ID, Camel
+from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.planner import Strict
 
 EVERYWHERE = "*"

@@ -7,10 +7,12 @@ refuses them. Validation only: nothing here decides.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, WithJsonSchema
 
+from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.text_links import Links
 from ordain.contracts.verdict import HeaderVerdict
 
@@ -110,6 +112,9 @@ class Limits(Strict):
 TruthValue = Annotated[JsonValue, WithJsonSchema({"type": "boolean"})]
 """True or false, as requests are told; what earlier builds took may be anything."""
 
+PlanSession = Annotated[str | None, WithJsonSchema({"anyOf": [{"type": "string", "pattern": SESSION_ID}, {"type": "null"}]})]
+"""A session's id, as requests are told (``PlannerRequest.no_session``); what earlier builds took may be any text."""
+
 
 class Preferences(Open):
     """Output hints; they never change what is permitted (PLN-16, PLN-45).
@@ -146,7 +151,7 @@ class PlannerRequest(Strict):
     toolset: list[ToolRef] = Field(default=[], max_length=100)
     limits: Limits = Field(default_factory=Limits)
     preferences: Preferences = Field(default_factory=Preferences)
-    session_id: str | None = Field(
+    session_id: PlanSession = Field(
         default=None,
         min_length=1,
         max_length=200,
@@ -155,6 +160,11 @@ class PlannerRequest(Strict):
     answer_schema: dict[str, JsonValue] | None = Field(
         default=None, description="The JSON Schema, of an object and without references, that `final_answer.structured` has to fit."
     )
+
+    @property
+    def no_session(self) -> bool:
+        """Whether it names a session by what is no session's id."""
+        return self.session_id is not None and re.fullmatch(SESSION_ID, self.session_id) is None
 
 
 # --- what a planner model proposes -------------------------------------------------------------------------------------------

@@ -37,4 +37,8 @@ class Probe(Strict):
 
     message: ProbeMessage
     suggests: dict[str, Any] | str | None = None
+    asked: bool = Field(
+        default=False,
+        description="Whether the probe is held to the policy as if it had a router model asked, also where `router.ask` names no lane.",
+    )
     expect: ProbeExpectation

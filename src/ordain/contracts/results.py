@@ -89,7 +89,10 @@ class PlanResult(_Told, Generic[T]):
 
 @dataclass(frozen=True)
 class CallResult(_Told, Generic[T]):
-    """What calling a verb came to. ``output`` is what it returned, of the type that was asked for; None where it failed."""
+    """What calling a verb came to. ``output`` is what it returned, of the type that was asked for; None where it failed.
+
+    Of work that was handed on and failed it is ``{status, mode, failure}``, where no type was asked for: ``failure`` names the run with the trace.
+    """
 
     output: T | None = None
 

@@ -387,7 +387,7 @@ class VerbErrorBody(CallErrorBody):
 
 
 class VerbReply(Strict):
-    """The source's reply (VRB-03) plus the run that carried it out and its header."""
+    """The source's reply (VRB-03) plus the run that carried it out and its header. ``output`` is null where it failed, but of work that was handed on, which says why and where."""
 
     ok: bool
     output: dict[str, JsonValue] | None

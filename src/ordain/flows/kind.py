@@ -18,6 +18,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Lane, Policy
 from ordain.contracts.scope import CapabilityScope
 from ordain.effects.calls import Call
+from ordain.effects.children import AnyEnded
 from ordain.effects.effect import ModelCall
 from ordain.effects.results import ModelAnswer
 from ordain.errors import ConfigurationError
@@ -192,7 +193,8 @@ class Ending:
     ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
     ``remedies`` is what people can do about errors of models in it, by code; ``meant`` which verb was probably meant by a name that is none, as
     ``nearest.did_you_mean`` says it. ``raw_cortex`` is what runs below it replied, word for word, by run:
-    empty unless somebody looks into the trace (B-04).
+    empty unless somebody looks into the trace (B-04). ``reasons`` are the codes of what a rule decided in it, in order. ``carried``
+    says how the run ended that it opened first to carry out a verb once a rule had decided, None where there is none.
     """
 
     run: str
@@ -208,6 +210,8 @@ class Ending:
     remedies: Mapping[str, str] = field(default_factory=dict[str, str])
     meant: Callable[[str], str] = lambda _: ""
     raw_cortex: Mapping[str, str] = field(default_factory=dict[str, str])
+    reasons: Callable[[str], Sequence[str]] = lambda _: ()
+    carried: Callable[[str, str], AnyEnded | None] = lambda _, __: None
 
     def with_meant(self, error: Mapping[str, Any], name: str) -> dict[str, Any]:
         """An error; of a name that is no verb, with the verb that was probably meant."""

@@ -16,7 +16,8 @@ the killed one would have got. A file::
     cases:                            # optional: the first case whose words stand in the request takes the whole file's place
       - {when: {contains: some words}, planner: [...], verbs: {...}}
 
-A chat turn's case is chosen by its current message alone, any other request's by its goal, texts, history and input.
+A chat turn's case is chosen by its current message alone, any other request's by its goal, texts, history and input: of agents by the request, of a
+council by the question. A supervisor is shown steps and none of these: no case is its own.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ OTHER_KEYS = frozenset({"verbs", "cases", "when"})
 ANY_ROLE = "*"
 """As whom a list is for that is for no one role."""
 PIECE_CHARS = 12
-_ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input")
+_ASKED_ABOUT = ("goal", "user_message", "history", "facts", "input", "request", "known", "question")
 _WAITS = ("$delay_ms", "$text_ms")
 
 

@@ -160,6 +160,6 @@ class Embedded(Protocol):
 
 def _called(wire: dict[str, Any], output_type: type[Any] | None) -> CallResult[Any]:
     output = wire["output"]
-    return CallResult(
-        wire, output if output_type is None or not wire["ok"] else read_as(output_type, output, str(wire.get("run_id") or ""))
-    )
+    if output_type is None:
+        return CallResult(wire, output)
+    return CallResult(wire, read_as(output_type, output, str(wire.get("run_id") or "")) if wire["ok"] else None)

@@ -112,12 +112,21 @@ def _probed(kinds: Kinds, number: int, probe: Probe, catalog: Catalog) -> Probed
 
 def outcome_of(kinds: Kinds, probe: Probe, catalog: Catalog) -> Mapping[str, str]:
     """What policy makes of a probe's message: attached, verb, outcome, path, budget_class, refused; what does not arise is not there."""
+    catalog = _asking(catalog) if probe.asked else catalog
     message = _message(probe, catalog)
     session = _empty_session()
     facts = attach_facts(session, message, AnswerReading(session, message, lambda _: catalog), catalog.policy)
     attached = ATTACH.apply(facts, None, catalog.policy).outcome
     name = str(attached.__struct_config__.tag)
     return {"attached": name, **(_rehearsed(kinds, message, probe, catalog) if name == Attached.NEW_REQUEST else {})}
+
+
+def _asking(catalog: Catalog) -> Catalog:
+    """The catalog under a policy that has a router model asked: it answers what the probe says, whatever is configured."""
+    policy = catalog.policy
+    if policy.router.ask is not None:
+        return catalog
+    return catalog.changed(policy=policy.model_copy(update={"router": policy.router.model_copy(update={"ask": policy.lanes.planner})}))
 
 
 class _Probing(NothingSpent):

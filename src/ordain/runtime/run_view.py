@@ -8,13 +8,26 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.nearest import did_you_mean
+from ordain.effects.children import AnyEnded
+from ordain.effects.effect import EFFECT, Children
 from ordain.effects.results import VerbFailed
 from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Ending
 from ordain.flows.kinds import Kinds
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
-from ordain.journal.records import SETTLED, STOPPED, ChildEndedBody, ObservationBody, Record, RecordKind, Started, Status
+from ordain.journal.records import (
+    SETTLED,
+    STOPPED,
+    ChildEndedBody,
+    DecisionBody,
+    IntentBody,
+    ObservationBody,
+    Record,
+    RecordKind,
+    Started,
+    Status,
+)
 from ordain.ports.store import StoredRun
 from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.remedies import remedies_by_code
@@ -78,7 +91,35 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collec
         remedies=remedies_by_code(view.header),
         meant=lambda name: "" if name in verbs else did_you_mean(name, verbs),
         raw_cortex=raw or {},
+        reasons=lambda rule: [body.reason for body in map(decode, _decisions(stored.records, rule)) if isinstance(body, DecisionBody)],
+        carried=lambda verb, rule: carried(stored.records, verb, rule),
     )
+
+
+def _decisions(records: Sequence[Record], rule: str) -> list[Record]:
+    return [one for one in records if one.kind is RecordKind.DECISION and one.name == rule and one.body is not None]
+
+
+def carried(records: Sequence[Record], verb: str, rule: str) -> AnyEnded | None:
+    """How the run ended that these records opened first to carry out this verb once this rule had decided; None where there is none, or that was erased."""
+    decided = next((one.seq for one in _decisions(records, rule)), len(records))
+    place: tuple[int, int] | None = None
+    for record in records[decided:]:
+        if record.body is None or record.kind not in {RecordKind.INTENT, RecordKind.CHILD_ENDED}:
+            continue
+        body = decode(record)
+        if place is None and isinstance(body, IntentBody) and record.name == "children":
+            place = next(((body.addr, index) for index, called in enumerate(_called(body)) if called == verb), None)
+        elif isinstance(body, ChildEndedBody) and (body.addr, body.index) == place:
+            return ENDS.decode(body.ended)
+    return None
+
+
+def _called(body: IntentBody) -> list[str | None]:
+    """The verb that each run of a join is opened to carry out."""
+    effect = EFFECT.decode(body.effect)
+    spawns = effect.spawns if isinstance(effect, Children) else ()
+    return [None if spawn.authorized is None else spawn.authorized.call.verb for spawn in spawns]
 
 
 def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:

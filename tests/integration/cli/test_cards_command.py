@@ -88,6 +88,18 @@ def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> No
     assert (code != 0, "owner.yaml:3: domain: finance belongs to finance_agent" in said or "odd.yml" in said) == (True, True)
 
 
+def test_lint_says_what_helps(run: Said, tmp_path: Path) -> None:
+    """A name that is taken wants another name, a card that would take its own place another card; one that denies all that it is for has nothing left."""
+    written(tmp_path, "primary")
+    written(tmp_path, "own", fallback_agent="own")
+    written(tmp_path, "bare", allow=["*"], deny=["*"])
+    found = {Path(one["file"]).stem: (one["line"], one["message"], one["hint"]) for one in run("lint")[1]["findings"]}
+    assert found.keys() == {"primary", "own", "bare"}
+    assert found["primary"][2] == "give it another name, and its file"
+    assert found["own"][2].startswith("name another, or take it out; known are bare, ")
+    assert found["bare"][:2] == (8, "it denies all that it is for: nothing is left that it may use")
+
+
 @pytest.mark.parametrize("name", sorted(CARDS.shipped()))
 def test_no_shipped_card_has_a_finding(run: Said, name: str) -> None:
     """Whatever they name is in the build."""

@@ -154,7 +154,7 @@ def test_replay_finds_what_was_altered(server: Server, change: str) -> None:
 def test_doctor_runs_the_probes(tmp_path: Path) -> None:
     """The shipped policy's probes hold; doctor runs them before it asks any model."""
     only = run_cli("doctor", "--probes", home=tmp_path)
-    assert (only.returncode, "routing probes: 13 of 13 hold" in only.stdout.decode()) == (0, True)
+    assert (only.returncode, "routing probes: 14 of 14 hold" in only.stdout.decode()) == (0, True)
     assert "profile" not in only.stdout.decode()
     told = json.loads(run_cli("doctor", "--json", home=tmp_path).stdout)
     assert all(probe["holds"] for probe in told["probes"])

@@ -274,6 +274,30 @@ async def test_what_an_agent_says_makes_no_call_ok(tmp_path: Path) -> None:
         assert desk.did == [("note_down", "tea")]
 
 
+async def test_a_failed_handoff_that_was_asked_for_says_where_its_trace_is(tmp_path: Path) -> None:
+    """Called by itself, it comes back as it does to a planner: by code, in words, and with the run that has the trace; refused before, that is the asking run. A blank task is none.
+
+    FAIL-02 "Delegated execution failure returns a failure payload to the primary orchestrator with full trace context."
+    """
+    one, _ = house(tmp_path, policy=UNASKED)
+    async with one:
+        reply = (await one.ordain.execute("agent.babbler", given())).wire
+        ((child,),) = one.query("SELECT id FROM runs WHERE flow = 'handoff'")
+        why = {"code": "step.syntax.prose", "message": reply["error"]["message"], "traceId": child}
+        assert (reply["ok"], reply["output"]) == (False, {"status": "failed", "mode": "delegate", "failure": why})
+        refused = (await one.ordain.delegate("nobody", "Write.")).wire
+        assert refused["output"]["failure"] == {
+            "code": "unknown_agent",
+            "message": refused["error"]["message"],
+            "traceId": refused["run_id"],
+        }
+        with pytest.raises(InvalidRequest) as blank:
+            await one.ordain.delegate("clerk", " \n")
+        assert blank.value.details["errors"][0]["place"] == "/payload/task"
+        typed = await one.ordain.execute("agent.babbler", given(), output_type=dict[str, Any])
+        assert (typed.ok, typed.output) == (False, None)
+
+
 @pytest.mark.parametrize("agent", ["sender", "boss"])
 async def test_what_a_plan_says_of_agents_makes_no_status_ok(tmp_path: Path, agent: str) -> None:
     """A planning request whose agent was refused what it wanted, whatever the planner says then: an error with the verdict's code, and its answer is marked as none.

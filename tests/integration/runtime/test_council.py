@@ -13,6 +13,7 @@ from ordain.contracts.council import DeliberationRequest
 from ordain.effects.effect import ModelCall
 from ordain.journal.codec import decode
 from ordain.journal.records import IntentBody, Status
+from ordain.ports.model import ModelRequest
 from ordain.runtime.door import RunView
 from ordain.runtime.replay import replay
 from ordain.settings import load_settings
@@ -97,6 +98,28 @@ async def test_the_header_names_who_was_absent_and_why() -> None:
             "5 of 9 seats spoke; absent: Analyst (malformed), Mythic (late), Pragmatist (malformed), Systems (failed: rejected)"
             in view.header
         )
+        assert await equal(house)
+
+
+@pytest.mark.parametrize("word", ["revise_same_round", "new_round"])
+async def test_an_auditors_own_answer_stands_from_then_on(word: str) -> None:
+    """Where it is not accepted yet, the revision starts from it; seats, chair and auditor of another round are shown it with what the answer is held to."""
+    asked: list[tuple[str, str]] = []
+
+    def heard(one: ModelRequest) -> bool:
+        asked.append((one.role or "", one.user))
+        return True
+
+    script = ModelScript().on("seat", {"text": "So."}, when=heard)
+    script = script.on("chair", judgement("Mine."), index=0).on("chair", judgement("Ours."), when=heard)
+    script = script.on("auditor", verdict(word, override_answer="Bees."), index=0).on("auditor", verdict(), when=heard)
+    async with House(script=script) as house:
+        _, answer = await response(house, await held(house))
+        assert answer["result"]["final_text"] == "Ours."
+        later = {role: text for role, text in asked if "Bees." in text}
+        assert later.keys() == {"Chair", "Auditor", *(CORE if word == "new_round" else ())}
+        assert ('BEFORE (the answer to revise)\n"Bees."' in later["Chair"]) is (word == "revise_same_round")
+        assert "Mine." not in later["Chair"]
         assert await equal(house)
 
 

@@ -6,7 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ordain.contracts.planner import PlannerRequest
+from ordain.errors import InvalidRequest
 from ordain.runtime.replay import replay
 from ordain.testing import ModelScript, call, finish
 from tests.shapes.talk import House
@@ -48,6 +51,15 @@ async def test_the_next_request_goes_on_from_the_last(tmp_path: Path) -> None:
         assert said(await plan(house, "And one more?", session="other")) == "One more than what?"
         await house.reopen()
         assert said(await plan(house, "And one more?")) == "Then it is 43."
+
+
+@pytest.mark.parametrize("session", ["a b", "a\n", " ", "/a", "ü"])
+async def test_a_sessions_id_is_one(session: str) -> None:
+    """As a conversation's: refused with its place where it is taken, and not by the contract that recorded requests are read by."""
+    async with House(script=SCRIPT) as house:
+        with pytest.raises(InvalidRequest) as refused:
+            await plan(house, "Work out six times seven.", session=session)
+        assert refused.value.details["errors"][0]["place"] == "/session_id"
 
 
 async def test_it_is_bounded_and_names_its_records() -> None:

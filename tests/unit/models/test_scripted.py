@@ -11,6 +11,9 @@ from msgspec import structs
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile
 from ordain.errors import ConfigurationError
+from ordain.flows.deliberation.prompt import JudgePrompt
+from ordain.flows.roster.prompt import RosterPrompt
+from ordain.flows.seat.prompt import SeatPrompt
 from ordain.flows.shipped import shipped_kinds
 from ordain.models.scripted import NOTICE, PIECE_CHARS, Script, ScriptedModel, make_script, read_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
@@ -130,6 +133,28 @@ async def test_a_turns_case_is_chosen_by_its_message_alone() -> None:
     routed = await ScriptedModel(script).attempt(structs.replace(request(0, message="new"), purpose="router"))
     assert isinstance(routed, ModelReply)
     assert routed.text == "to new"
+
+
+ABOUT_OSLO: dict[str, dict[str, Any]] = {
+    "roster": structs.asdict(RosterPrompt(agents="a", request="Over OSLO.", known="", most=3, threshold=0.7)),
+    "synthesis": {"request": "Over OSLO.", "found": []},
+    "seat": structs.asdict(
+        SeatPrompt(role="Analyst", description="d", question="Over OSLO?", history=(), constraints=(), phi=None, state="")
+    ),
+    "chair": structs.asdict(
+        JudgePrompt(role="Chair", description="d", question="Over OSLO?", history=(), state="", opinions=(), constraints=())
+    ),
+}
+ABOUT_OSLO["auditor"] = ABOUT_OSLO["chair"] | {"role": "Auditor"}
+
+
+@pytest.mark.parametrize("purpose", ABOUT_OSLO)
+async def test_agents_and_councils_have_cases_too(purpose: str) -> None:
+    """Whoever plans for agents, puts their findings into words or sits in a council is asked about a request or a question, which chooses the case."""
+    script = make_script(**{purpose: ["none"], "cases": [{"when": {"contains": "oslo"}, purpose: ["oslo"]}]})
+    answer = await ScriptedModel(script).attempt(structs.replace(request(0, **ABOUT_OSLO[purpose]), purpose=purpose))
+    assert isinstance(answer, ModelReply)
+    assert answer.text == "oslo"
 
 
 @pytest.mark.parametrize("purpose", sorted(PURPOSES))

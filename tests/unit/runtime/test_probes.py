@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
@@ -21,11 +21,12 @@ from ordain.flows.kind import Routing, Serves
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import shipped_kinds
 from ordain.prompts.packaged import packaged_templates
+from ordain.rules.route import Path
 from ordain.runtime.probes import Missed, outcome_of, run_probes
 from ordain.settings import load_settings, read_policy
 from tests.shapes.survey import SURVEY, Survey
 
-SHIPPED = load_settings({}, Path("/nonexistent"))
+SHIPPED = load_settings({}, FilePath("/nonexistent"))
 KINDS = shipped_kinds()
 CATALOG = build_catalog(SHIPPED, build_registry(SHIPPED), shipped_kinds())
 
@@ -58,9 +59,9 @@ def probed(policy: str, **probe: Any) -> tuple[Missed, ...]:
 
 
 def test_the_shipped_policy_holds_its_probes() -> None:
-    """Every probe that ships with the policy comes out as it says, under the shipped verbs."""
+    """Every probe that ships with the policy comes out as it says, under the shipped verbs; each of the paths is expected of one."""
     found = run_probes(KINDS, CATALOG)
-    assert len(found) >= 8
+    assert {probe.expect.path for probe in CATALOG.policy.probes} == {None, *Path}
     assert [probe.line() for probe in found if not probe.holds] == []
 
 
@@ -80,6 +81,13 @@ def test_the_shipped_policy_holds_its_probes() -> None:
             {"message": {"text": "hi", "mode": "council"}, "expect": {"refused": "path_unavailable"}},
             [("refused", "path_unavailable", "nothing")],
         ),
+        (
+            '[lanes.profiles]\nworker = ["default"]',
+            {"message": {"text": "hi", "mode": "agent"}, "suggests": CHAIN, "asked": True, "expect": {"path": "agent_chain"}},
+            [],
+        ),
+        ("", {"message": {"text": "hi", "mode": "agent"}, "suggests": CHAIN, "expect": {"path": "react_lite"}}, []),
+        ("", {"message": {"text": "hi"}, "suggests": CHAIN, "asked": True, "expect": {"path": "direct"}}, []),
         ("", {"message": {"text": "hi", "supervised": True}, "expect": {"path": "react_lite"}}, []),
         ("", {"message": {"text": "hi", "delegates": ["a", "b"]}, "expect": {"refused": "unknown_agent"}}, []),
         ("", {"message": {"text": "hi", "delegates": ["finance_agent"]}, "expect": {"refused": "handoff_target_not_allowed"}}, []),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ordain.contracts.cards import AgentCard
+from ordain.contracts.council import SEATS_MAX, seats_of, sitting
 from ordain.errors import ConfigurationError
 from ordain.verbs.cards.folder import CARDS, shipped_cards
 from ordain.verbs.council.folder import SEATS
@@ -187,3 +188,18 @@ def test_a_name_that_code_makes_is_no_cards(tmp_path: Path, name: str, says: str
         CARDS.of(
             tmp_path / "nowhere", {"legal_agent": AgentCard(name="legal_agent", domain="law"), name: AgentCard(name=name, domain="more")}
         )
+
+
+def test_no_more_seats_are_taken_up_than_one_round_asks(tmp_path: Path) -> None:
+    """Shipped and own together: the last own one by name is refused with its file and place, and left out where the rest is wanted."""
+    room = SEATS_MAX - len(sitting(SEATS.shipped()))
+    for number in range(room):
+        written(tmp_path, f"name: A{number:02}\n", f"A{number:02}.yaml")
+    whole = SEATS.of(tmp_path)
+    assert len(seats_of(whole, "everything")) == len(sitting(whole)) == SEATS_MAX
+    written(tmp_path, "# one too many\nname: B1\n", "B1.yaml")
+    written(tmp_path, "name: B2\n", "B2.yaml")
+    assert "B1.yaml:2: name: with it there are more than 50 seats" in refusal(tmp_path, SEATS)
+    left_out: list[ConfigurationError] = []
+    assert SEATS.of(tmp_path, left_out=left_out) == whole
+    assert {Path(str(error.details["file"])).name for error in left_out} == {"B1.yaml", "B2.yaml"}

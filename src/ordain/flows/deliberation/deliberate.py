@@ -54,6 +54,8 @@ NO_QUORUM = "council_no_quorum"
 NO_SEAT = "no_seat"
 """Why chair or auditor gave no answer that the catalog has no seat of."""
 FIRST_SEAT = f"{SEAT_KIND}@1"
+LOSING_SEATS = ("", FIRST_SEAT, f"{SEAT_KIND}@2")
+"""In whose councils an auditor's own answer was lost where its verdict had the chair's revised, or a new round held."""
 _OUTPUT = msgspec.json.Decoder(SeatOutput)
 
 
@@ -110,6 +112,7 @@ class _Council:
         self.ended: Deliberated | None = None
         self.opinions: tuple[tuple[int, SeatOutput], ...] = ()
         self.objections: list[Unaccepted] = []
+        self.own = False
         self.blink: BlinkJudgement | None = None
         self.verdict: AuditVerdict | None = None
 
@@ -136,7 +139,8 @@ class _Council:
             if outcome.directive in (CouncilDirective.ACCEPT_TEXT, CouncilDirective.DELEGATE_CHAIN):
                 return self._came_to(outcome, decision.reason.meaning)
             if isinstance(judged.auditor, ModelAnswer):
-                self.objections.append(Unaccepted(answer=judged.auditor, why=decision.reason))
+                own = self.own and self.verdict is not None and self.verdict.override_answer is not None
+                self.objections.append(Unaccepted(answer=judged.auditor, why=decision.reason, own=own))
             if outcome.directive is CouncilDirective.NEW_ROUND:
                 return None
             stage, before = CouncilStage.REVISED, judged.chair if isinstance(judged.chair, ModelAnswer) else None
@@ -169,6 +173,7 @@ class _Council:
             for seat in self.seats
         ]
         ends = await within.fx.children(spawns, Join(deadline=until))
+        self.own = any(end.header is not None and end.header.flow not in LOSING_SEATS for end in ends)
         self.opinions = tuple((end.seq, _OUTPUT.decode(end.value)) for end in ends if isinstance(end, Completed))
         return ends
 

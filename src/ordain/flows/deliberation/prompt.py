@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -74,15 +75,24 @@ VERDICT_WORDS = ("override_answer", "reason", "constraints.notes")
 
 
 class Unaccepted(Struct, frozen=True, kw_only=True):
-    """A verdict that did not accept an answer: the auditor's own answer, and the code of the rule's reason."""
+    """A verdict that did not accept an answer: the auditor's own answer, and the code of the rule's reason.
+
+    ``own``: where it brings an answer in the place of the chair's, that stands from then on. Councils whose seats spoke in runs before version 3 lost it.
+    """
 
     answer: ModelAnswer
     why: str
+    own: bool = False
 
     @property
     def shown(self) -> dict[str, Any]:
         """As prompts show it."""
-        return objection_shown(self.answer, self.why)
+        return objection_shown(self.answer, self.why, own=self.own)
+
+    @property
+    def recorded(self) -> list[Any]:
+        """As a question's literals name it."""
+        return [self.answer.seq, self.why, *([self.own] if self.own else [])]
 
 
 class RoundSoFar(Struct, frozen=True, kw_only=True):
@@ -135,9 +145,15 @@ def verdict_in(answer: ModelAnswer) -> AuditVerdict | None:
     return read_proposal(proposal.value, AuditVerdict) if isinstance(proposal, Parsed) else None
 
 
-def objection_shown(answer: ModelAnswer, why: str) -> dict[str, Any]:
-    """What a verdict holds the next answer to, with what code says to it."""
-    return shown_constraints(verdict_in(answer) or AuditVerdict(action=AuditAction.REVISE), COUNCIL.reason(why).meaning)
+def objection_shown(answer: ModelAnswer, why: str, *, own: bool = False) -> dict[str, Any]:
+    """What a verdict holds the next answer to, with what code says to it; ``own``: with the auditor's own answer."""
+    return shown_constraints(verdict_in(answer) or AuditVerdict(action=AuditAction.REVISE), COUNCIL.reason(why).meaning, own=own)
+
+
+def answer_revised(chair: ModelAnswer, objections: Sequence[Unaccepted]) -> str | None:
+    """The text that a revision starts from: what the last verdict put in the place of the chair's answer, else that."""
+    own = next((one.shown.get("answer") for one in objections[-1:]), None)
+    return own or answer_in(chair)
 
 
 def _shown_opinion(catalog: Catalog, said: SeatOutput) -> dict[str, Any]:
@@ -153,11 +169,12 @@ def _question(context: FlowContext, given: RoundSoFar, role: str, template: str,
         [_shown_opinion(context.catalog, said) for _, said in given.opinions],
         [one.shown for one in given.objections],
         {} if given.chair is None else judgement_in(given.chair),
+        *(one.shown["answer"] for one in given.objections[-1:] if "answer" in one.shown),  # shown once more, as what is revised
         seat.role_description,
     )
     args: dict[str, Any] = {
         "opinions": [seq for seq, _ in given.opinions],
-        "objections": [[one.answer.seq, one.why] for one in given.objections],
+        "objections": [one.recorded for one in given.objections],
         "chair": chair,
         **({} if given.recorded else {"asked": msgspec.to_builtins(given.question)}),
     }
@@ -191,8 +208,12 @@ def _prompt(catalog: Catalog, call: ModelCall, values: Values) -> JudgePrompt:
         history=shown_history(question, resolve(values.transcript, question.spoken)),
         state=question.state,
         opinions=tuple(_shown_opinion(catalog, _OUTPUT.decode(values[seq].value)) for seq in args["opinions"]),
-        constraints=tuple(objection_shown(values[seq], why) for seq, why in args["objections"]),
+        constraints=tuple(one.shown for one in _objections(call, values)),
     )
+
+
+def _objections(call: ModelCall, values: Values) -> tuple[Unaccepted, ...]:
+    return tuple(Unaccepted(answer=values[seq], why=why, own=bool(own)) for seq, why, *own in call.args["objections"])
 
 
 def _ask_chair(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
@@ -200,7 +221,7 @@ def _ask_chair(context: FlowContext, given: RoundSoFar) -> ModelQuestion:
 
 
 def _build_chair(catalog: Catalog, call: ModelCall, values: Values) -> PromptInputs:
-    before = None if call.args["chair"] is None else answer_in(values[call.args["chair"]])
+    before = None if call.args["chair"] is None else answer_revised(values[call.args["chair"]], _objections(call, values))
     prompt = msgspec.structs.replace(_prompt(catalog, call, values), before=before)
     return PromptInputs(inputs=msgspec.structs.asdict(prompt), schema=JUDGEMENT_SCHEMA, words_at=JUDGEMENT_WORDS)
 

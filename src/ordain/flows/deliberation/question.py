@@ -74,8 +74,8 @@ def shown_history(question: CouncilQuestion, spoken: Spoken) -> tuple[dict[str, 
     return (*before, *spoken.history, *({"role": line.role, "content": line.content} for line in question.history))
 
 
-def shown_constraints(verdict: AuditVerdict, why: str) -> dict[str, Any]:
-    """What a verdict holds the next answer to; ``why`` is what code says to it."""
+def shown_constraints(verdict: AuditVerdict, why: str, *, own: bool = False) -> dict[str, Any]:
+    """What a verdict holds the next answer to; ``why`` is what code says to it. ``own``: the auditor's own answer, too, which the next one is to go on from."""
     given: Constraints = verdict.constraints
     said = {
         "why": why,
@@ -83,6 +83,7 @@ def shown_constraints(verdict: AuditVerdict, why: str) -> dict[str, Any]:
         "emphasize": list(given.emphasize),
         "avoid": list(given.avoid),
         "notes": given.notes,
+        "answer": (verdict.override_answer or "") if own else "",
     }
     return {name: value for name, value in said.items() if value}
 

@@ -9,20 +9,26 @@ import msgspec
 from msgspec import Raw
 
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.remedies import remedy_of
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.text_links import as_field, texts_of
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
-from ordain.effects.children import NULL
+from ordain.effects.children import NULL, Completed
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
+from ordain.flows.act import acted_by_child
 from ordain.flows.kind import Ending, Taken, Wire
+from ordain.flows.observations import error_of
 from ordain.flows.planner.outcome import salvaged
+from ordain.flows.planner.prompt import CRITIC
 from ordain.flows.steps.trace import StepRefs, trace_of
 from ordain.journal.digests import content_digest
+from ordain.rules.second_look import SECOND_LOOK, SecondLookReason
 
 SCHEMA_BYTES = 16_384
 TOOLSET_BYTES = 131_072
+NOT_CRITICISED = "not_criticised"
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 NO_USAGE: dict[str, Any] = {
     "steps": 0,
@@ -59,15 +65,24 @@ def _check_answer_schema(schema: dict[str, Any], catalog: Catalog) -> None:
         raise InvalidRequest(f"answer_schema: {error.message}", code="invalid_schema") from error
 
 
+def _check_narrowed(request: PlannerRequest) -> None:
+    """What earlier builds took and still read: the contract itself refuses none of it."""
+    if (misfit := request.preferences.misfit) is not None:
+        place = {"place": f"/preferences/{misfit}", "code": "bool_type", "message": "Input should be a valid boolean"}
+        raise InvalidRequest(f"preferences.{misfit} is true or false", details={"errors": [place]})
+    if request.no_session:
+        message = f"String should match pattern '{SESSION_ID}'"
+        place = {"place": "/session_id", "code": "string_pattern_mismatch", "message": message}
+        raise InvalidRequest("session_id is no session's id", details={"errors": [place]})
+
+
 def take_plan(request: PlannerRequest, catalog: Catalog, run: str) -> Taken:
     """Check what only the catalog and compilers can check.
 
     Raises:
-        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with something else than a truth value.
+        InvalidRequest: a tool's schema is none, or too large; an experiment is asked for with something else than a truth value, or a session's id is none.
     """
-    if (misfit := request.preferences.misfit) is not None:
-        place = {"place": f"/preferences/{misfit}", "code": "bool_type", "message": "Input should be a valid boolean"}
-        raise InvalidRequest(f"preferences.{misfit} is true or false", details={"errors": [place]})
+    _check_narrowed(request)
     total = 0
     for tool in request.toolset:
         known = catalog.verbs.get(tool.tool_id)
@@ -124,13 +139,28 @@ def planner_response(ending: Ending) -> dict[str, Any]:
 
 def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) -> dict[str, Any]:
     """What a plan is answered that had agents at work and says that it is done, where the verdict is not ok: an error, the answer marked as none (B-34, B-01)."""
+    if body["status"] != "ok":
+        return {}
+    if (uncriticised := _uncriticised(ending)) is not None:
+        return {"status": "error", "error": uncriticised, "final_answer": salvaged(body["final_answer"], NOT_CRITICISED)}
     code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
-    if code is None or body["status"] != "ok" or not any(by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())):
+    if code is None or not any(by_agents(tool["tool_id"]) for tool in ending.given.get("toolset", ())):
         return {}
     trace = _trace(ending, steps)
     if trace is not None and not any(by_agents(step["action"]["tool_id"]) for step in trace if step["action"] is not None):
         return {}
     return {"status": "error", "error": {"code": code, "message": WHATEVER_IS_SAID}, "final_answer": salvaged(body["final_answer"], code)}
+
+
+def _uncriticised(ending: Ending) -> dict[str, Any] | None:
+    """Of an answer that was to be criticised before it counts and whose critic gave nothing to go by: the error. As a council that comes to none, it is no answer (FUT-04)."""
+    if SecondLookReason.CRITIQUE.value not in ending.reasons(SECOND_LOOK.name):
+        return None
+    ended = ending.carried(CRITIC, SECOND_LOOK.name)
+    if isinstance(ended, Completed):
+        return None
+    why = "was not carried out" if ended is None else f"failed: {error_of(acted_by_child(CRITIC, ended))['code']}"
+    return {"code": NOT_CRITICISED, "message": f"the answer was to be criticised before it counts, and {CRITIC} {why}"}
 
 
 def _trace(ending: Ending, steps: Sequence[StepRefs]) -> Sequence[dict[str, Any]] | None:

@@ -22,6 +22,11 @@ async def run_seat(context: FlowContext, given: SeatInput) -> SeatOutput:
     return await _speak(context, given, whole_proposal)
 
 
+async def run_seat_2(context: FlowContext, given: SeatInput) -> SeatOutput:
+    """Version 2, for runs that began as such: an auditor's own answer that was to be revised was lost to the council it spoke in."""
+    return await _speak(context, given, whole_proposal)
+
+
 async def run_seat_1(context: FlowContext, given: SeatInput) -> SeatOutput:
     """Version 1, for runs that began as such: an opinion was taken out of the prose around it."""
     return await _speak(context, given, proposal_of)

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ordain.flows.deliberation.seat_run import SEAT_KIND, SeatInput, SeatOutput
 from ordain.flows.kind import Kind, settled_in_words
-from ordain.flows.seat.flow import run_seat, run_seat_1
+from ordain.flows.seat.flow import run_seat, run_seat_1, run_seat_2
 from ordain.flows.seat.prompt import SEAT_PROMPT
 from ordain.journal.records import Label
 from ordain.rules.opinion import OPINION
@@ -28,7 +28,7 @@ def _excerpt(output: Raw) -> str:
 
 SEAT: Kind[SeatInput, SeatOutput] = Kind(
     name=SEAT_KIND,
-    version=2,
+    version=3,
     run=run_seat,
     decode_input=msgspec.json.Decoder(SeatInput).decode,
     settle=settled_in_words,
@@ -39,4 +39,5 @@ SEAT: Kind[SeatInput, SeatOutput] = Kind(
     only_calls=True,
     judged=True,
 )
+SEAT_2 = replace(SEAT, version=2, run=run_seat_2)
 SEAT_1 = replace(SEAT, version=1, run=run_seat_1)

@@ -5,20 +5,25 @@ Beside it the versions before, for what was begun under them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
+from ordain.contracts.cards import AGENT_VERB
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.failures import categorised
+from ordain.contracts.handoff import DELEGATE, failed
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
 from ordain.contracts.scope import CapabilityScope
 from ordain.contracts.verbs import KNOWN_VERB_CALLERS, VerbRequest
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.calls import spelled_call
 from ordain.effects.children import NULL
+from ordain.errors import InvalidRequest
 from ordain.flows.accounts import known_agent
+from ordain.flows.act import acted_by_child
 from ordain.flows.kind import Ending, Kind, Taken, Wire, settled_by_error
 from ordain.flows.verb.flow import run_verb
 from ordain.flows.verb.request import VerbRunInput, VerbRunOutput
@@ -26,13 +31,23 @@ from ordain.flows.verb.v1 import run_verb as run_verb_1
 from ordain.flows.verb.v2 import run_verb as run_verb_2
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Label, raw
+from ordain.rules.handoff import HANDOFF
 
 EXACT = frozenset({"output"})
 """What a verb gives is data for whoever called it, as it stands."""
 
 
 def take_verb(request: VerbRequest, _: Catalog, __: str) -> Taken:
-    """A verb request as its run gets it; the verb itself is judged inside the run."""
+    """A verb request as its run gets it; the verb itself is judged inside the run.
+
+    Raises:
+        InvalidRequest: an agent is asked to do nothing; its verb's schema, which earlier builds recorded in prompts, would let that pass.
+    """
+    task = request.payload.get("task")
+    if request.verb_id.startswith(AGENT_VERB) and isinstance(task, str) and task and not task.strip():
+        message = "there is only white space"
+        place = {"place": "/payload/task", "code": "value_error", "message": message}
+        raise InvalidRequest(f"task: {message}", details={"errors": [place]})
     body = request.model_dump(mode="json")
     given = VerbRunInput(verb_id=request.verb_id, payload=body["payload"], caller=request.caller, request_id=request.request_id)
     return Taken(input=raw(given), request_id=request.request_id, digest=content_digest(ENCODER.encode(given)))
@@ -51,6 +66,8 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         remedy = ending.remedies.get(body["error"]["code"])
         told = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
         body["error"] = told if remedy is None else {**told, "remedy": remedy}
+        if ending.reasons(HANDOFF.name) and body["output"] is None and not ending.erased:
+            body["output"] = _handoff_failure(ending, body["error"])
     return {
         **body,
         "request_id": ending.given.get("request_id"),
@@ -58,6 +75,16 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         "header": ending.header,
         "verdict": ending.verdict or None,
     }
+
+
+def _handoff_failure(ending: Ending, error: Mapping[str, Any]) -> dict[str, Any]:
+    """What comes back of work that was handed on and not done (C5, FAIL-02): the run with the trace is the agent's, or where none began this one."""
+    verb: str = ending.given.get("verb_id", "")
+    ended = ending.carried(verb, HANDOFF.name)
+    below = None if ended is None else acted_by_child(verb, ended)
+    mode = DELEGATE if below is None or below.payload is None else str(below.payload.get("mode", DELEGATE))
+    trace = ending.run if below is None else below.child
+    return msgspec.to_builtins(failed(mode, error["code"], error["message"], trace))
 
 
 def _label(request: VerbRunInput) -> Label:

@@ -111,6 +111,17 @@ def test_what_is_stricter_than_written_is_told(run: Said, tmp_path: Path) -> Non
     assert "comes from: skill; its declaration is not confirmed" in said
 
 
+def test_a_get_that_sends_arguments_out_is_taken_up_as_one_that_does(run: Said, tmp_path: Path) -> None:
+    """A file that calls it a read is in use at `egress`, and lint refuses it at its line: it keeps no other verb from being taken up."""
+    put(tmp_path, PUT.replace("method: PUT", "method: GET").replace("effect: private", "effect: read").replace("/items", "/items/{text}"))
+    _, listed = run("list")
+    verb = next(one for one in listed["verbs"] if one["verb_id"] == "item.put")
+    assert (verb["effect"], verb["declared_effect"]) == ("egress", "read")
+    assert [(one["code"], one["warning"]) for one in listed["problems"]] == [("effect_raised", True)]
+    (error,) = [one for one in run("lint", "item.put")[1]["findings"] if one["severity"] == "error"]
+    assert error["message"].startswith("stricter than written: GET is at least egress beyond a private host: effect egress, not read")
+
+
 def test_lint_tells_what_no_file_says(run: Said, tmp_path: Path) -> None:
     """Where a verb comes from and how it was raised are no keys of a file; that memory is not sensitive is not believed."""
     put(

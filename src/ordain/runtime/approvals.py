@@ -32,6 +32,7 @@ from ordain.rules.proposals import nesting
 from ordain.runtime.approval_wait import ApprovalMail, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
+from ordain.runtime.approvers_word import why_decided
 from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before_anywhere, wait_at
 from ordain.runtime.calls import held_now
 from ordain.runtime.consent_policy import needed, outlived
@@ -66,7 +67,7 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy.
 
     ``void`` says why nobody can say yes to it any more: what it is of was switched off, declared otherwise or narrowed since. ``narrowed``: the profile
-    that holds now wants somebody else than who asked.
+    that holds now wants somebody else than who asked. ``why`` is what was said with the decision, as soon as the run has it on record.
     """
 
     row: ApprovalRow
@@ -77,6 +78,7 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     void: str = ""
     narrowed: bool = False
     before: AskedBefore = NOTHING_BEFORE
+    why: str = ""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -156,6 +158,7 @@ class ApprovalDesk:
             requester=started.principal if isinstance(started, Started) else "",
             void=(await self._why_void(stored, pinned, asked, row, held) or "") if waits else "",
             before=before,
+            why=why_decided(stored.records, row.addr),
             narrowed=isinstance(held, HeldProfile) and held.apart,
             needs=needed(asked.tier, [call.verb for call in asked.calls], (pinned.policy, current.policy)),
         )
@@ -271,6 +274,7 @@ class ApprovalDesk:
         )
         return msgspec.structs.replace(
             view,
+            why=mail.why,
             row=msgspec.structs.replace(
                 row, state=str(mail.state), decided_at=at, decided_by=who.name, grant="" if grant is None else grant.grant_id
             ),

@@ -17,6 +17,7 @@ from ordain.ports.sessions import EntryKind, NewEntry, OpenQuestion, ThreadChang
 from ordain.ports.store import StoredRun
 from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
+from ordain.runtime.approvers_word import noes
 
 ERROR_CHARS = 300
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
@@ -77,6 +78,8 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep
     if step is not None:
         told = next((line.excerpt for line in reversed(facts.lines) if line.mark == "unknown" and line.what == step.verb), "")
         capability, output = step.verb, told or step.output
+    if said := noes(stored.records)[-1:]:  # no header says why
+        output = f"{said[0]}; {output}" if output else said[0]
     return {
         "runId": stored.root,
         "workflowId": None if step is None else step.workflow or stored.id,

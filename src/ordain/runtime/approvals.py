@@ -16,6 +16,7 @@ from msgspec import Struct
 from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, ApprovalRule, Grant, Tier
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.nearest import as_given
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.errors import Conflict, InvalidRequest, NotFound
@@ -138,7 +139,7 @@ class ApprovalDesk:
         """
         row = await self._rows.approval(approval)
         if row is None or row.workspace != workspace:
-            raise NotFound(f"there is no approval {approval[:64]}", code="approval_not_found")
+            raise NotFound(f"there is no approval {as_given(approval, 64)}", code="approval_not_found")
         found = (await self._services.store.load((row.run,))).get(row.run)
         return await self._view(row, found if isinstance(found, StoredRun) else None)
 

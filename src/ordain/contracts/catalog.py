@@ -84,6 +84,10 @@ class CatalogData(Strict):
         default=False,
         description="Whether the days that a verb declares for an argument (`within_days`) are held to; not there where none declares any, nor in catalogs of before, which held no call to them.",
     )
+    web_addresses: bool = Field(
+        default=False,
+        description="Whether a scope that lists domains lets through http, https and, to recipients, mail alone; not there where no argument is an address, nor in catalogs of before, which took any scheme.",
+    )
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
@@ -98,6 +102,7 @@ LEFT_OUT = (
     "seats",
     "fixed",
     "bounds_days",
+    "web_addresses",
     "assistant",
 )
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def test_set_changes_what_is_named(run: Said) -> None:
     assert run("set", "profile", "writer", "--safety.expiresS", "60", "--safety.notRequester", "true", "--providers.writing=")[0] == 0
     code, found = run("get", "profile", "writer")
     config = found["config"]
-    assert (code, found["version"], found["workspace"], found["by"].split(":")[0]) == (0, 3, "default", "local")
+    assert (code, found["version"], found["workspace"], found["by"]) == (0, 3, "default", f"local:{os.geteuid()}")
     assert set(config) == {
         *("providers", "systemPrompt", "skills", "mcpServers", "plugins", "heartbeat", "safety"),
         *("allowedHandoffTargets", "allowedHandoffModes", "defaultHandoffMode", "maxFanoutAgents"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from ordain.cli import main
+from ordain.verbs.confirmed import FILE, read_confirmed
 from tests.e2e.process import Server
 
 Said = Callable[..., tuple[int, Any]]
@@ -55,6 +57,7 @@ def test_a_declaration_is_confirmed_once(run: Said, tmp_path: Path) -> None:
     assert f"unconfirmed: item.put, tell.about ({confirming})" in run("list", as_json=False)[1]
     code, done = run("confirm", "item.put")
     assert (code, list(done["confirmed"]), done["already"]) == (0, ["item.put"], [])
+    assert read_confirmed(tmp_path / FILE)["item.put"].by == f"local:{os.geteuid()}"  # as approvals name whoever sits here
     assert run("confirm", "item.put", "math.evaluate")[1] == {"confirmed": {}, "already": ["item.put", "math.evaluate"]}
     assert list(run("confirm", "--all")[1]["confirmed"]) == ["tell.about"]
     assert "unconfirmed" not in run("list", as_json=False)[1]

@@ -36,8 +36,9 @@ async def noes_below(store: JournalStore, stored: StoredRun) -> Sequence[str]:
         told += noes(one.records)
         below = [body.child for record in one.records if isinstance(body := _child_end(record), ChildEndedBody)][: RUNS_LOOKED_AT - looked]
         looked += len(below)
-        found = await store.load(tuple(below)) if below else {}
-        rest += [run for name in below if isinstance(run := found.get(name), StoredRun)]
+        if below:
+            found = await store.load(below)
+            rest += [run for name in below if isinstance(run := found.get(name), StoredRun)]
     return told
 
 

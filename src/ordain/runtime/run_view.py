@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import UNCONFIRMED, Catalog
 from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.remedies import confirming
 from ordain.effects.results import VerbFailed
 from ordain.errors import JournalCorrupt
 from ordain.flows.kind import Ending
@@ -60,9 +62,9 @@ def may_pass(stored: StoredRun, code: str) -> bool | None:
     return result.retryable if isinstance(result, VerbFailed) and result.code == code else None
 
 
-def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collection[str] = ()) -> Ending:
-    """What a response is made from; ``raw`` is what runs below it replied, word for word, ``verbs`` what there is to mean by a name that is none."""
-    stored = view.stored
+def ending_of(view: RunView, raw: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Ending:
+    """What a response is made from; ``raw`` is what runs below it replied, word for word, ``catalog`` what there is now to mean by a name that is none."""
+    stored, verbs = view.stored, () if catalog is None else catalog.verbs
     first = stored.records[0].body
     return Ending(
         run=stored.id,
@@ -77,8 +79,14 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collec
         may_pass=lambda code: may_pass(stored, code),
         remedies=remedies_by_code(view.header),
         meant=lambda name: "" if name in verbs else did_you_mean(name, verbs),
+        confirms=lambda name: "" if catalog is None else _confirms(catalog, name),
         raw_cortex=raw or {},
     )
+
+
+def _confirms(catalog: Catalog, verb: str) -> str:
+    """What people do about a verb that is off because nobody has confirmed it; "" of any other."""
+    return confirming(verb) if catalog.inactive_reason(verb, catalog.policy.verbs) == UNCONFIRMED else ""
 
 
 def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:

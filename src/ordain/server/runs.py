@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from starlette.responses import Response, StreamingResponse
 
@@ -51,7 +51,7 @@ def runs_router(face: Face) -> Resource:
         workspace: Workspace = DEFAULT_WORKSPACE,
     ) -> Response:
         """Runs, newest first."""
-        asked = {"statuses": _statuses(status), "roots_only": not children, "named": named}
+        asked: dict[str, Any] = {"statuses": _statuses(status), "roots_only": not children, "named": named}
         found = await runtime.runs(limit=limit, before=before, workspace=workspace, **asked)
         rows = found or await _nothing_after(runtime, before)
         return Json(RunPage(runs=[run_item(runtime, row) for row in rows], next=rows[-1].id if len(rows) == limit else None))

@@ -18,6 +18,7 @@ from ordain.flows.kinds import Kinds
 from ordain.ports.catalog_source import CatalogProblem
 from ordain.ports.library import Library
 from ordain.prompts.packaged import packaged_templates
+from ordain.rules.bounds import ADDRESSES
 from ordain.rules.completeness import Complete, filled
 from ordain.runtime.reloader import problem_of
 from ordain.settings import Settings
@@ -154,6 +155,7 @@ def build_catalog(
         check_template(source)
     table = table_with(read_folder(settings.home / "wording", checked=True))
     cards, mail = CARDS.of(settings.home / CARDS.name, _by_name(agents), left_out), mail_server(settings, OwnAddresses())
+    arguments = [argument for spec in registry.specs.values() for argument in spec.arguments.values()]
     data = CatalogData(
         policy=settings.policy,
         verbs=dict(registry.specs),
@@ -170,7 +172,8 @@ def build_catalog(
         unconfirmed=list(registry.unconfirmed),
         declarations=dict(registry.declarations),
         rows_by_call=bool(settings.policy.approvals.rules),
-        bounds_days=any(argument.within_days for spec in registry.specs.values() for argument in spec.arguments.values()),
+        bounds_days=any(argument.within_days for argument in arguments),
+        web_addresses=any(argument.role in ADDRESSES for argument in arguments),
         assistant=None if settings.assistant == Assistant() else settings.assistant,
     )
     catalog = Catalog(data, {table.digest: table.encoded}.get)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordain.cli.output import json_text, moment
+from ordain.contracts.legible_text import literal
 
 INDENT = "  "
 
@@ -33,7 +34,8 @@ def _who_and_when(found: Mapping[str, Any]) -> list[str]:
     if found["state"] != "open":
         by = f" by {found['decided_by']}" if found["decided_by"] else ""
         grant = f", with grant {found['grant_id']}" if found["grant_id"] else ""
-        return [*lines, f"{found['state']}{by}, {moment(found['decided_at'])} UTC{grant}"]
+        why = [f"why: {literal(found['decided_why'])}"] if found["decided_why"] else []
+        return [*lines, f"{found['state']}{by}, {moment(found['decided_at'])} UTC{grant}", *why]
     lines.append(f"who may: {who_may(found['who_may'])}; until {moment(found['expires_at'])} UTC")
     if found["changed"]:
         lines.append(f"nobody can say yes to it any more: {found['changed_why']}")

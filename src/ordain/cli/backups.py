@@ -19,7 +19,7 @@ from ordain.cli.archive import open_archive
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import print_json, show_line
-from ordain.cli.person import person
+from ordain.cli.person import operator
 from ordain.cli.places import home_of
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, FlowUnavailable, JournalCorrupt, StorageUnavailable
@@ -147,7 +147,7 @@ def restore_from(data_dir: Path | None, file: Path, *, keep_tokens: bool, as_jso
     with _workshop(home) as workshop:
         os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _naming(f"{file} is not restored"):
-            done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=f"local:{person()}"[:100], at=SystemClock().now())
+            done = restore(file, workshop / FILE, keep_tokens=keep_tokens, by=operator(), at=SystemClock().now())
             verified = verify_copy(workshop)
         _place(workshop / FILE, home / FILE, "data_exists")
     facts = {
@@ -175,7 +175,7 @@ def unpacked(file: Path) -> Generator[Path]:
     with _workshop(Path(tempfile.gettempdir())) as workshop:
         os.close(os.open(workshop / FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _naming(f"{file} is not read"):
-            restore(file, workshop / FILE, keep_tokens=False, by=f"local:{person()}"[:100], at=SystemClock().now())
+            restore(file, workshop / FILE, keep_tokens=False, by=operator(), at=SystemClock().now())
         yield workshop
 
 

@@ -22,6 +22,7 @@ from ordain.cli.runs import address
 from ordain.contracts.path_parts import path_part
 from ordain.contracts.shell_words import shell_word
 from ordain.errors import Refused
+from ordain.runtime.remedies import remedies
 
 WAIT_S = 1
 """How long a run is waited for before it is looked whether it waits for somebody's yes."""
@@ -101,6 +102,8 @@ def _print(came: CameTo, reply: dict[str, Any] | None, asked: AskedCall) -> None
         show_foreign(json_text(reply["output"], indent=2))
     elif reply is not None and reply["error"]:
         show_foreign(f"error: {reply['error']['code']}: {reply['error']['message']}")
+        if (remedy := reply["error"].get("remedy")) and not remedies(came.run["header"]):  # the header tells those of models
+            show(remedy)
     for approval in came.approvals:
         show("\n" + "\n".join((*approval_lines(approval), *how_to_decide(approval, asked.workspace))))
     if came.approvals:

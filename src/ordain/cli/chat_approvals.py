@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ordain.cli.approval_lines import approval_lines
 from ordain.cli.messenger import Messenger
+from ordain.contracts.nearest import as_given
 from ordain.errors import NotFound, Refused
 from ordain.runtime.brief import SHORT_ID
 
@@ -71,7 +72,7 @@ class ChatApprovals:
             open_ones = (await self._messenger.approvals(session))["approvals"]
             if len(open_ones) != 1:
                 listed = [f"{one['approval_id']}  {one['what']}" for one in open_ones]
-                return ChatDecision(lines=["several approvals are open: name one", *listed] if listed else ["no approval is open here"])
+                return ChatDecision(lines=["several approvals are open: name one", *listed] if listed else [_none_open(words)])
             named = open_ones[0]["approval_id"]
             if self._last not in {"", named}:
                 return ChatDecision(lines=[f"{self._last} was shown last, and {named} is open here: name the one that you mean"])
@@ -82,3 +83,9 @@ class ChatApprovals:
         digest = self._shown.get(named) or (await self._messenger.approval(named))["digest"]
         done = await self._messenger.decide(named, approve=approve, digest=digest, why=" ".join(why))
         return ChatDecision(lines=[f"{done['state']}: {done['what']}, by {done['decided_by']}"], decided=True)
+
+
+def _none_open(words: Sequence[str]) -> str:
+    """Where nothing is open, a word by itself was meant to name something, and was no reason."""
+    named = f"there is no approval {as_given(words[0], 64)}, and " if len(words) == 1 else ""
+    return f"{named}no approval is open here"

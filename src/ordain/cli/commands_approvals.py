@@ -109,11 +109,22 @@ def approve(
 
 
 @approvals.command(name="deny")
-def deny(approval: str, /, *, why: WhyGiven = "", workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+def deny(
+    approval: str,
+    /,
+    *,
+    digest: Annotated[
+        str | None, Parameter(help="What you looked at, as `show` tells it; without it the no is to what is asked now.")
+    ] = None,
+    why: WhyGiven = "",
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
     """Say no: what waits ends without doing it."""
     from ordain.cli.approvals import ApprovalDecision, decide  # lazy: HTTP and everything behind it
 
-    return decide(options.data_dir, workspace, ApprovalDecision(approval=approval, approve=False, why=why), as_json=options.as_json)
+    word = ApprovalDecision(approval=approval, approve=False, digest=digest, why=why)
+    return decide(options.data_dir, workspace, word, as_json=options.as_json)
 
 
 @approvals.command(name="resubmit")

@@ -18,7 +18,7 @@ from ordain.cli.config_settings import changed
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import RecordOptions, RecordPage, RecordPlace
 from ordain.cli.output import print_json, print_table, show, warn
-from ordain.cli.person import person
+from ordain.cli.person import operator
 from ordain.cli.places import home_of
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.pinned import CONFIG_BYTES, EVERYWHERE, PinScope, ResourceType, contract_of, pin_id
@@ -103,7 +103,7 @@ async def _put(control: ControlPlane, named: RecordNamed, wanted: RecordWanted, 
         expected = expected if expected is not None else 0 if standing is None else standing.version
         config = changed(_contract(named.resource), {} if standing is None else config_of(standing), wanted.settings)
     change = RecordChange(place=named.place, resource=named.resource, id=named.id, config=config, expected=expected, owner=True)
-    done = await control.change(change, by=f"local:{person()}")
+    done = await control.change(change, by=operator())
     if isinstance(done, Rejected):
         if as_json:
             print_json(msgspec.to_builtins(done))

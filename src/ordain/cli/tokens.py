@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import MESSAGE, moment, print_json, print_table, show
-from ordain.cli.person import person
+from ordain.cli.person import operator
 from ordain.cli.places import home_of
 from ordain.contracts.access import checked_name, checked_scopes, checked_workspaces, parse_lifetime_s, parse_rate
 from ordain.contracts.visible import visible_line
@@ -53,7 +53,7 @@ def create(data_dir: Path | None, wanted: TokenWanted, *, as_json: bool) -> int:
         lifetime_s=None if wanted.expires is None else parse_lifetime_s(wanted.expires),
         rate=None if wanted.rate is None else parse_rate(wanted.rate),
     )
-    made = _changed(data_dir, lambda tokens: tokens.create(new, by=_by()), fresh=True)
+    made = _changed(data_dir, lambda tokens: tokens.create(new, by=operator()), fresh=True)
     return _show_made(made, as_json=as_json)
 
 
@@ -65,7 +65,7 @@ def rotate(data_dir: Path | None, name: str, grace: str | None, *, as_json: bool
         NotFound, Conflict: there is no such token, or it is not good any more.
     """
     grace_s = 0 if grace is None else parse_lifetime_s(grace)
-    made = _changed(data_dir, lambda tokens: tokens.rotate(name, grace_s=grace_s, by=_by()))
+    made = _changed(data_dir, lambda tokens: tokens.rotate(name, grace_s=grace_s, by=operator()))
     return _show_made(made, as_json=as_json)
 
 
@@ -75,7 +75,7 @@ def revoke(data_dir: Path | None, name: str, *, as_json: bool) -> int:
     Raises:
         NotFound, Conflict: there is no such token, or it was revoked before.
     """
-    token = _changed(data_dir, lambda tokens: tokens.revoke(name, by=_by()))
+    token = _changed(data_dir, lambda tokens: tokens.revoke(name, by=operator()))
     if as_json:
         print_json(msgspec.to_builtins(token_view(token, SystemClock().now())))
     else:
@@ -136,11 +136,6 @@ def _show_made(made: MadeToken, *, as_json: bool) -> int:
 
 def _split(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for one in given for part in one.split(",") if part)
-
-
-def _by() -> str:
-    """Who gives and takes, as the audit names them."""
-    return f"local:{person()}"[:100]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from ordain.catalogs import build_verbs, own_verbs
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import print_json, show
-from ordain.cli.person import person
+from ordain.cli.person import operator
 from ordain.cli.places import home_of
 from ordain.contracts.nearest import no_such
 from ordain.errors import CallerError, NotFound
@@ -36,7 +36,7 @@ def confirm(data_dir: Path | None, names: Sequence[str], *, every: bool, as_json
     if unknown := [name for name in asked if name not in registry.specs]:
         raise NotFound(no_such("verb", unknown[0], registry.specs), code="unknown_verb")
     open_ones = [name for name in asked if name in registry.unconfirmed]
-    by, at = f"local:{person()}"[:100], datetime.now(UTC).isoformat(timespec="seconds")
+    by, at = operator(), datetime.now(UTC).isoformat(timespec="seconds")
     confirmed |= {name: Confirmation(digest=registry.declarations[name], by=by, at=at) for name in open_ones}
     if open_ones:
         write_confirmed(home / FILE, confirmed)

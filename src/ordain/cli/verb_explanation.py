@@ -13,9 +13,10 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
 from ordain.cli.output import json_text, print_json, show, show_foreign
 from ordain.cli.places import home_of
-from ordain.contracts.catalog import Catalog
+from ordain.contracts.catalog import UNCONFIRMED, Catalog
 from ordain.contracts.floor import why_raised
 from ordain.contracts.nearest import no_such
+from ordain.contracts.remedies import confirming
 from ordain.contracts.risk import risk_of
 from ordain.contracts.verbs import FREE_ROLES, Argument, VerbEffect, VerbSpec, properties_of
 from ordain.errors import ConfigurationError, NotFound
@@ -68,6 +69,7 @@ def explained(catalog: Catalog, spec: VerbSpec, args: dict[str, Any], origin: st
         "decisions": [],
         "goes_live": "",
         "error": None,
+        "inactive": catalog.inactive_reason(spec.name, catalog.policy.verbs),
     }
     try:
         rehearsed = rehearse_verb(shipped_kinds(), catalog, spec.name, args)
@@ -174,6 +176,8 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     else:
         error = told["error"] or {"code": "", "message": "nothing follows"}
         yield f"it does not go live: {error['code']}: {error['message']}"
+        if told["inactive"] == UNCONFIRMED:
+            yield f"  {confirming(told['verb'])}"
     if "request" in told:
         request = told["request"]
         yield f"request: {request['method']} {request['url']}"

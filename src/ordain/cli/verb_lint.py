@@ -12,7 +12,8 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.output import print_json, show
 from ordain.cli.places import home_of
 from ordain.contracts.cards import AGENT_VERB
-from ordain.contracts.nearest import no_such
+from ordain.contracts.legible_text import legible_part
+from ordain.contracts.nearest import as_given, no_such
 from ordain.errors import ConfigurationError, NotFound
 from ordain.settings import Settings, load_settings
 from ordain.verbs.cards.folder import CARDS
@@ -44,7 +45,8 @@ def print_findings(linted: Sequence[Linted], *, strict: bool, as_json: bool) -> 
     else:
         for finding in findings:
             show(
-                f"{finding.file}:{finding.line}: {finding.severity}: {finding.message}" + (f"\n    {finding.hint}" if finding.hint else "")
+                legible_part(f"{finding.file}:{finding.line}: {finding.severity}: {finding.message}")
+                + (f"\n    {legible_part(finding.hint)}" if finding.hint else "")
             )
         show(f"{len(linted)} checked, {errors} errors, {len(findings) - errors} warnings")
     return FAILED if errors or (strict and findings) else OK
@@ -85,7 +87,7 @@ class Linting:
     def _named(self, name: str) -> list[Linted]:
         if name.endswith((".yaml", ".yml", ".py")) or "/" in name:
             if not Path(name).exists():
-                raise NotFound(f"there is no file {name}", code="unknown_file")
+                raise NotFound(f"there is no file {as_given(name, 1000)}", code="unknown_file")
             return [self._file(Path(name))]
         if (file := self._own.folder / f"{name}.yaml").exists():
             return [self._file(file)]

@@ -88,6 +88,10 @@ class CatalogData(Strict):
         default=False,
         description="Whether the row of policy about a call in an approval of several is found by that call's own tier; not there where policy has no rows, nor in catalogs of before, which went by the gravest.",
     )
+    web_addresses: bool = Field(
+        default=False,
+        description="Whether a scope that lists domains lets through http, https and, to recipients, mail alone; not there where no argument is an address, nor in catalogs of before, which took any scheme.",
+    )
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
@@ -103,6 +107,7 @@ LEFT_OUT = (
     "fixed",
     "bounds_days",
     "rows_by_call",
+    "web_addresses",
     "assistant",
 )
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""

@@ -1,6 +1,6 @@
 """What a verb may be taken for at the least, whatever its declaration says (security policy, "The mechanism sets a floor"). Pure tables.
 
-A request is known by its method, by where it may go and by whether it carries arguments. What stays inside is exempt from what is said of sending:
+A request is known by its method, or by a stricter one that it may name in its stead (``HttpCall.counts_as``), by where it may go and by whether it carries arguments. What stays inside is exempt from what is said of sending:
 a verb whose host is declared private, and whose declaration is below what the open network would demand, reaches private addresses alone
 (``stays_inside``). Code cannot be looked through: a function is what it declares.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ordain.contracts.access import TokenScope
-from ordain.contracts.http_call import HttpMethod
+from ordain.contracts.http_call import HttpCall, HttpMethod
 from ordain.contracts.verbs import Category, OutputField, TrustClass, VerbEffect, VerbSpec, properties_of
 
 STRICTNESS: Mapping[VerbEffect, int] = MappingProxyType(
@@ -40,7 +40,10 @@ _BEYOND: Mapping[HttpMethod, VerbEffect] = MappingProxyType(
 """The least effect of a request to anywhere. A GET without arguments is a read."""
 
 _INSIDE: Mapping[HttpMethod, VerbEffect] = MappingProxyType({HttpMethod.DELETE: VerbEffect.DELETE})
-"""The least effect of a request to a declared private host: that of a deletion. What is sent there has not left."""
+"""The least effect of a request to a declared private host: that of a deletion. What is sent there has not left.
+
+One that names another method in its own's stead writes; a file whose own method does and that calls itself a read is refused before it comes here.
+"""
 
 _SENSITIVE_FAMILIES = frozenset({"files", "recall", "secrets"})
 _SENSITIVE_EFFECTS = frozenset({VerbEffect.SECRET})
@@ -48,16 +51,21 @@ _SENSITIVE_EFFECTS = frozenset({VerbEffect.SECRET})
 
 def floor_beyond(spec: VerbSpec) -> VerbEffect:
     """The least effect of a verb's mechanism where its host is not private."""
-    http = spec.http
-    if http is None or (http.method is HttpMethod.GET and not properties_of(spec.input_schema)):
+    method = _method(spec)
+    if method is None or (method is HttpMethod.GET and not properties_of(spec.input_schema)):
         return VerbEffect.READ
-    return _BEYOND[http.method]
+    return _BEYOND[method]
+
+
+def _method(spec: VerbSpec) -> HttpMethod | None:
+    return None if spec.http is None else spec.http.counts_as(spec.input_schema)
 
 
 def floor_of(spec: VerbSpec) -> VerbEffect:
     """The least effect of a verb's mechanism."""
-    if spec.http is not None and spec.http.private:
-        return _INSIDE.get(spec.http.method, VerbEffect.READ)
+    method = _method(spec)
+    if spec.http is not None and spec.http.private and method is not None:
+        return _INSIDE.get(method, VerbEffect.READ if method is spec.http.method else VerbEffect.PRIVATE)
     return floor_beyond(spec)
 
 
@@ -107,16 +115,26 @@ def why_raised(spec: VerbSpec) -> str:
     """In words, why the verb is used at a stricter effect than it declares; "" where it is not."""
     if spec.declared_effect is None:
         return ""
-    what = "what it writes other users can read" if spec.http is None else f"{spec.http.method} is at least {floor_of(spec)}{_where(spec)}"
+    what = (
+        "what it writes other users can read"
+        if spec.http is None
+        else f"{_request(spec.http, spec)} is at least {floor_of(spec)}{_where(spec)}"
+    )
     return f"{what}: effect {spec.effect}, not {spec.declared_effect}; {_ASKS[STRICTNESS[spec.effect]]}"
 
 
+def _request(http: HttpCall, spec: VerbSpec) -> str:
+    override, counted = http.override(spec.input_schema), http.counts_as(spec.input_schema)
+    return http.method if override is None or counted is http.method else f"{http.method} that {override[0]} may make a {counted}"
+
+
 def _where(spec: VerbSpec) -> str:
-    assert spec.http is not None
-    return "" if spec.http.method is HttpMethod.DELETE else " beyond a private host"
+    inside = spec.http is not None and spec.http.private
+    return "" if inside or _method(spec) is HttpMethod.DELETE else " beyond a private host"
 
 
 _ASKS = {
+    1: "every call is a write",
     2: "a call with an argument that is not listed needs an approval",
     3: "every call needs an approval",
     4: "every call needs an approval",

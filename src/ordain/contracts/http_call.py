@@ -33,6 +33,13 @@ _OWN_HEADERS = frozenset(
 """Headers that the runtime sets itself, or that change how a message is framed."""
 
 
+_OVERRIDES = frozenset(
+    prefix + name for prefix in ("x", "") for name in ("httpmethodoverride", "httpmethod", "methodoverride", "overridemethod")
+) | {"xmethod"}
+"""Names by which servers let a request say that another method is meant, without case and punctuation, of which servers and what stands before them read some alike."""
+_HARMLESS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+
 class HttpMethod(StrEnum):
     """What is asked of the resource."""
 
@@ -99,9 +106,43 @@ class HttpCall(Strict):
         texts = (self.url, *self.query.values(), *self.headers.values())
         return frozenset(name for text in texts if isinstance(text, str) for name in PLACEHOLDER.findall(text))
 
+    def override(self, schema: Mapping[str, Any]) -> tuple[str, HttpMethod] | None:
+        """The name of what may tell the server that another method is meant (a header, a parameter, an argument in the body), and the strictest it may name.
+
+        What nobody knows before the call, or what is no method that this house knows, counts as a deletion. None: nothing tells of another.
+        """
+        body = () if self.encoding == "none" else cast("Mapping[str, Any]", schema.get("properties") or {}).keys() - self.placed()
+        keyed = () if self.idempotency_header is None else ((self.idempotency_header, None),)
+        given = (*self.headers.items(), *keyed, *self.query.items(), *((name, None) for name in sorted(body)))
+        found = [(_named(value), name) for name, value in given if _overrides(name)]
+        if not found:
+            return None
+        method, name = max(found, key=lambda one: (one[0] is HttpMethod.DELETE, one[0] is not HttpMethod.GET))
+        return name, method
+
+    def counts_as(self, schema: Mapping[str, Any]) -> HttpMethod:
+        """The strictest method that the server may take the request for: its own, or one that it names in its stead."""
+        found = self.override(schema)
+        if found is None or self.method is HttpMethod.DELETE or found[1] is HttpMethod.GET:
+            return self.method
+        return found[1] if self.method is HttpMethod.GET or found[1] is HttpMethod.DELETE else self.method
+
     def asks(self) -> tuple[object, ...]:
         """What decides where a request goes and what it takes along: a change of it is another request."""
         return (self.method, self.url, self.hosts, self.private, self.query, self.headers, self.encoding, self.idempotency_header)
+
+
+def _overrides(name: str) -> bool:
+    """Whether a server may read the name as one of another method. ``method`` alone is too common a parameter; ``_method`` is what frameworks read."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return plain in _OVERRIDES or (plain == "method" and not name[:1].isalnum())
+
+
+def _named(value: str | SecretReference | None) -> HttpMethod:
+    written = value.strip().upper() if isinstance(value, str) else ""
+    if written in _HARMLESS:
+        return HttpMethod.GET
+    return HttpMethod.__members__.get(written, HttpMethod.DELETE)
 
 
 def http_faults(http: HttpCall, effect: str, schema: Mapping[str, Any]) -> Iterator[Fault]:
@@ -127,7 +168,7 @@ def http_faults(http: HttpCall, effect: str, schema: Mapping[str, Any]) -> Itera
         yield ("http", "body"), f"arguments that are sent nowhere: {', '.join(unsent)}"
     if http.encoding == "form" and (deep := sorted(name for name in properties.keys() - http.placed() if not _scalar(properties[name]))):
         yield ("http", "body"), f"a form has only strings, numbers and booleans, not: {', '.join(deep)}"
-    yield from _effect_faults(http, effect, bool(properties))
+    yield from _effect_faults(http, effect, changes=http.counts_as(schema) is not HttpMethod.GET)
 
 
 def _scalar(schema: Any) -> bool:
@@ -176,16 +217,15 @@ def _part_faults(http: HttpCall) -> Iterator[Fault]:
         yield ("http", "path"), "a text has no path: result: json"
 
 
-def _effect_faults(http: HttpCall, effect: str, sends: bool) -> Iterator[Fault]:
+def _effect_faults(http: HttpCall, effect: str, *, changes: bool) -> Iterator[Fault]:
+    """Where the effect contradicts the method. One that is only milder than the floor is none: the verb is used at the stricter (``contracts.floor``)."""
     place: FieldPath = ("effect",)
     match http.method:
         case HttpMethod.GET:
-            if effect not in {"read", "egress"}:
+            if effect not in {"read", "egress"} and not changes:
                 yield place, f"GET changes nothing: effect read or egress, not {effect}"
             if http.encoding != "none":
                 yield ("http", "body"), "GET has no body"
-            if effect == "read" and sends and not http.private:
-                yield place, "a GET that sends arguments out is effect egress (or private: true, and it never leaves the private network)"
         case HttpMethod.POST:
             if effect == "read":
                 yield (
@@ -195,5 +235,5 @@ def _effect_faults(http: HttpCall, effect: str, sends: bool) -> Iterator[Fault]:
         case _:
             if effect in {"read", "egress"}:
                 yield place, f"{http.method} changes something: effect private, send, admin, pay, delete or secret"
-    if http.idempotency_header is not None and http.method is HttpMethod.GET:
+    if http.idempotency_header is not None and http.method is HttpMethod.GET and not changes:
         yield ("http", "idempotency_header"), "GET needs no idempotency key"

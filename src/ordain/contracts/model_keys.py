@@ -12,6 +12,8 @@ from ordain.contracts.nearest import did_you_mean, nearest
 
 M = TypeVar("M", bound=BaseModel)
 UNKNOWN_KEY = "extra_forbidden"
+_CONTRACTS_OWN = "Value error, "
+"""How a check of the contract's own is told by pydantic: its words say what is wrong without that."""
 
 
 def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str]:
@@ -26,7 +28,7 @@ def keys_at(model: type[BaseModel], place: Sequence[str | int]) -> frozenset[str
 def misfit_words(model: type[BaseModel], error: ErrorDetails) -> str:
     """What is wrong at a place of a contract; of a key that nobody knows, which was probably meant."""
     if error["type"] != UNKNOWN_KEY:
-        return error["msg"]
+        return error["msg"].removeprefix(_CONTRACTS_OWN)
     *above, key = error["loc"]
     return f"there is no such key{did_you_mean(str(key), keys_at(model, above))}"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from ordain.contracts.legible_text import legible_part, literal
+
 LIKE = 0.6
 """How like, from 0 to 1: letters too many, left out or swapped; the name of another thing is not."""
 COMPARED = 128
@@ -28,4 +30,13 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 def no_such(what: str, given: str, known: Iterable[str]) -> str:
     """That there is none of that name, and the one that was probably meant."""
-    return f"there is no {what} {given[:COMPARED]}{did_you_mean(given, known)}"
+    return f"there is no {what} {as_given(given)}{did_you_mean(given, known)}"
+
+
+def as_given(name: str, bound: int = COMPARED) -> str:
+    """A name that somebody gave and nothing has, cut: as it is, or as a JSON string where a sign of it is not seen, or seen as another.
+
+    So whoever is refused sees what is wrong with it: a line's end, or a letter of another alphabet.
+    """
+    cut = name[:bound]
+    return cut if legible_part(cut) == cut else literal(cut)

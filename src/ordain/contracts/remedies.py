@@ -33,6 +33,11 @@ REMEDIES: Mapping[ModelErrorCode, str] = {
 }
 
 
+def confirming(verb: str) -> str:
+    """What to do about a verb that policy leaves off until an operator has confirmed what it declares."""
+    return f"nobody has confirmed what it declares, and policy wants that first: ordain verbs confirm {verb}"
+
+
 def remedy_of(code: str) -> str | None:
     """What to do about an error of this code; None of one that is no model's."""
     return REMEDIES[ModelErrorCode(code)] if code in set(ModelErrorCode) else None

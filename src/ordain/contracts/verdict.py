@@ -32,7 +32,10 @@ HeaderVerdict = Annotated[
 ]
 Remedy = Annotated[
     str | None,
-    Field(exclude_if=lambda remedy: remedy is None, description="What people can do about it, where a model gave no answer."),
+    Field(
+        exclude_if=lambda remedy: remedy is None,
+        description="What people can do about it, where a model gave no answer, or a verb is off until it is confirmed.",
+    ),
 ]
 """The field of an error."""
 Remedies = Annotated[

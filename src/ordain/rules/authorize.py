@@ -189,7 +189,7 @@ def decide_authorize(facts: AuthorizeFacts, inputs: AuthorizeInputs, policy: Pol
 
 def _out_of_bounds(verb: CompiledVerb, facts: AuthorizeFacts, inputs: AuthorizeInputs) -> Decision[AuthorizeOutcome] | None:
     """What the run's scope and the verb's declaration bound, beyond what its schema does."""
-    if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls)):
+    if inputs.bounds and (broken := beyond(inputs.bounds, verb.spec, inputs.args, facts.calls, of_web=inputs.catalog.data.web_addresses)):
         return Decision(outcome=Deny(broken[:200]), reason=AuthorizeReason.CONSTRAINT)
     if facts.at and (far := too_far(verb.spec, inputs.args, facts.at)):
         return Decision(outcome=Deny(far[:200]), reason=AuthorizeReason.TOO_FAR)

@@ -16,7 +16,8 @@ from ordain.contracts.moments import DAY_US, moment_of
 from ordain.contracts.scope import Constraint
 from ordain.contracts.verbs import ArgumentRole, VerbSpec
 
-_ADDRESSES = (ArgumentRole.URL, ArgumentRole.RECIPIENT)
+ADDRESSES = (ArgumentRole.URL, ArgumentRole.RECIPIENT)
+"""The roles of arguments that a list of domains is about."""
 _THINGS = (ArgumentRole.TARGET, ArgumentRole.ATTACHMENT)
 _DESIGNATING = (ArgumentRole.RECIPIENT, ArgumentRole.TARGET, ArgumentRole.URL)
 """Whom or what a call is about, and where it goes."""
@@ -32,12 +33,13 @@ def counts_calls(bounds: tuple[Constraint, ...]) -> bool:
     return any(bound.max_calls is not None for bound in bounds)
 
 
-def beyond(bounds: tuple[Constraint, ...], spec: VerbSpec, args: Mapping[str, Any], calls: int) -> str:
+def beyond(bounds: tuple[Constraint, ...], spec: VerbSpec, args: Mapping[str, Any], calls: int, *, of_web: bool = True) -> str:
     """The bound that a call would break, with its place and no value; "" where it breaks none. ``calls`` are those of the verb before it.
 
-    A value that a bound is about and that cannot be read as such is beyond it.
+    A value that a bound is about and that cannot be read as such is beyond it. ``of_web``: an address with a scheme is one of the web or, of a recipient, of
+    mail; catalogs of before took any scheme (``CatalogData.web_addresses``).
     """
-    return next((broken for bound in bounds for broken in _broken(bound, spec, args, calls)), "")
+    return next((broken for bound in bounds for broken in _broken(bound, spec, args, calls, of_web=of_web)), "")
 
 
 def too_far(spec: VerbSpec, args: Mapping[str, Any], at: int) -> str:
@@ -94,13 +96,13 @@ def _left_open(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any]) -> It
         amounts = [value for _, value in _values(spec, args, (ArgumentRole.AMOUNT,))]
         if not amounts or any(isinstance(value, int | float) and value < 0 for value in amounts):
             yield "maxAmount"
-    if bound.domains_allowlist is not None and spec.http is None and not any(_values(spec, args, _ADDRESSES)):
+    if bound.domains_allowlist is not None and spec.http is None and not any(_values(spec, args, ADDRESSES)):
         yield "domainsAllowlist"
     if bound.paths is not None and not any(_values(spec, args, _THINGS)):
         yield "paths"
 
 
-def _broken(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any], calls: int) -> Iterator[str]:
+def _broken(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any], calls: int, *, of_web: bool = True) -> Iterator[str]:
     if bound.max_calls is not None and calls >= bound.max_calls:
         yield "maxCalls"
     if bound.max_amount is not None:
@@ -110,8 +112,9 @@ def _broken(bound: Constraint, spec: VerbSpec, args: Mapping[str, Any], calls: i
     if bound.domains_allowlist is not None:
         if spec.http is not None and not _listed(urlsplit(spec.http.url).hostname or "", bound.domains_allowlist):
             yield "domainsAllowlist: http"
-        for name, value in _values(spec, args, _ADDRESSES):
-            if not isinstance(value, str) or not _listed(_domain(value), bound.domains_allowlist):
+        for name, value in _values(spec, args, ADDRESSES):
+            role = spec.arguments[name].role if of_web else None
+            if not isinstance(value, str) or not _listed(_domain(value, role), bound.domains_allowlist):
                 yield f"domainsAllowlist: {name}"
     if bound.paths is not None:
         for name, value in _values(spec, args, _THINGS):
@@ -130,22 +133,31 @@ def _values(spec: VerbSpec, args: Mapping[str, Any], roles: tuple[ArgumentRole, 
 
 _HOST = r"(?P<host>[\w-]+(?:\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\])"
 _ADDRESS_FORMS = (
-    re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?::[0-9]{{1,5}})?(?:[/?#][^\\\s\x00-\x20\x7f-\x9f]*)?"),
-    re.compile(rf"(?:mailto:)?[\w.+=~'-]+@{_HOST}", re.IGNORECASE),
+    re.compile(rf"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://{_HOST}(?::[0-9]{{1,5}})?(?:[/?#][^\\\s\x00-\x20\x7f-\x9f]*)?"),
+    re.compile(rf"(?P<mail>(?:mailto:)?[\w.+=~'-]+)@{_HOST}", re.IGNORECASE),
     re.compile(_HOST),
 )
 """The forms of an address that every reader takes for the same: of the web, without a user; one of mail, alone and without quotes, routes and codes; a host.
 
 Whatever else is written, somebody finds another host in: ``https:/evil.com/@example.org``, ``a@evil.com,b@example.org``, ``evil.com#.example.org``.
 """
+_OF_WEB = frozenset({"http", "https"})
+"""What has another scheme a host says nothing of: ``javascript://example.org/%0aalert(1)`` runs where it is opened."""
 _PATH_READ_OTHERWISE = re.compile(r"[\\\x00-\x1f\x7f-\x9f]")
 _DECODINGS = 4
 
 
-def _domain(value: str) -> str:
-    """The host of an address, of the web or of mail; "" where it has none, or where another reader could find another one."""
+def _domain(value: str, role: ArgumentRole | None) -> str:
+    """The host of an address, of the web or of mail; "" where it has none, or where another reader could find another one.
+
+    For an argument of this ``role`` the scheme counts, too.
+    """
     found = next((match for form in _ADDRESS_FORMS if (match := form.fullmatch(value)) is not None), None)
-    return "" if found is None else found["host"].strip("[]").lower().rstrip(".")
+    if found is None:
+        return ""
+    parts = found.groupdict()
+    other = parts.get("scheme", "https").lower() not in _OF_WEB or ("mail" in parts and role is ArgumentRole.URL)
+    return "" if role is not None and other else parts["host"].strip("[]").lower().rstrip(".")
 
 
 def _listed(domain: str, allowed: tuple[str, ...]) -> bool:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, ApprovalRule, Grant, Tier
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.nearest import as_given
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.errors import Conflict, InvalidRequest, NotFound
@@ -33,6 +34,7 @@ from ordain.rules.proposals import nesting
 from ordain.runtime.approval_wait import ApprovalMail, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
+from ordain.runtime.approvers_word import why_decided
 from ordain.runtime.asking_run import NOTHING_BEFORE, AskedBefore, asked_before_anywhere, wait_at
 from ordain.runtime.calls import held_now
 from ordain.runtime.consent_policy import needed_for, outlived
@@ -67,7 +69,7 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     """An approval with what it is of. ``asked`` is None, ``words`` and ``requester`` are "" where the run's content is gone; ``needs`` are the rows of policy.
 
     ``void`` says why nobody can say yes to it any more: what it is of was switched off, declared otherwise or narrowed since. ``narrowed``: the profile
-    that holds now wants somebody else than who asked.
+    that holds now wants somebody else than who asked. ``why`` is what was said with the decision, as soon as the run has it on record.
     """
 
     row: ApprovalRow
@@ -78,6 +80,7 @@ class ApprovalView(Struct, frozen=True, kw_only=True):
     void: str = ""
     narrowed: bool = False
     before: AskedBefore = NOTHING_BEFORE
+    why: str = ""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -137,7 +140,7 @@ class ApprovalDesk:
         """
         row = await self._rows.approval(approval)
         if row is None or row.workspace != workspace:
-            raise NotFound(f"there is no approval {approval[:64]}", code="approval_not_found")
+            raise NotFound(f"there is no approval {as_given(approval, 64)}", code="approval_not_found")
         found = (await self._services.store.load((row.run,))).get(row.run)
         return await self._view(row, found if isinstance(found, StoredRun) else None)
 
@@ -158,6 +161,7 @@ class ApprovalDesk:
             requester=started.principal if isinstance(started, Started) else "",
             void=(await self._why_void(stored, pinned, asked, row, held) or "") if waits else "",
             before=before,
+            why=why_decided(stored.records, row.addr),
             narrowed=isinstance(held, HeldProfile) and held.apart,
             needs=needed_for(asked, tiers, (pinned.policy, current.policy)),
         )
@@ -274,6 +278,7 @@ class ApprovalDesk:
         )
         return msgspec.structs.replace(
             view,
+            why=mail.why,
             row=msgspec.structs.replace(
                 row, state=str(mail.state), decided_at=at, decided_by=who.name, grant="" if grant is None else grant.grant_id
             ),

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any, Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from ordain.contracts.conversation import WORKSPACE_ID
+from ordain.contracts.faults import faults_of, placed
 from ordain.contracts.pinned import (
     CONFIG_BYTES,
     EVERYWHERE,
@@ -333,16 +335,14 @@ def _misplaced(key: ConfigKey, *, owner: bool) -> Rejected | None:
 
 
 def _config(key: ConfigKey, resource: ResourceType, given: Any) -> tuple[ConfigKey, bytes] | Rejected:
-    what = "profile" if resource is ResourceType.PROFILE else "pin"
+    what, contract = "profile" if resource is ResourceType.PROFILE else "pin", contract_of(resource)
     try:
         if len(json.dumps(given)) > CONFIG_BYTES:  # and whoever hands over what contains itself is told so here
             return Rejected(reason="config_too_large", message=f"a config has at most {CONFIG_BYTES} bytes")
-        found = canonical(contract_of(resource).model_validate(given))
+        found = canonical(contract.model_validate(given))
         return key, json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     except ValidationError as error:
-        first = "; ".join(
-            f"{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False, include_url=False)[:3]
-        )
+        first = "; ".join(placed(*fault) for fault in islice(faults_of(contract, error), 3))
         return Rejected(reason="invalid_config", message=f"it is no config of a {what}: {_shown(first, 400)}")
     except (TypeError, ValueError, RecursionError) as error:
         return Rejected(reason="invalid_config", message=f"it is no JSON: {type(error).__name__}")

@@ -226,7 +226,7 @@ class Runtime:
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
         if kind is None or kind.wire is None:
             return None if view.result == NULL else view.result
-        return visible_value(kind.wire.response(ending_of(view, raw, self.catalog.verbs)), kind.wire.exact)
+        return visible_value(kind.wire.response(ending_of(view, raw, self.catalog)), kind.wire.exact)
 
     @property
     def catalog(self) -> Catalog:

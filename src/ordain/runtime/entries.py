@@ -20,6 +20,7 @@ from ordain.rules.acts import ActEnd
 from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
 from ordain.rules.workflow import WORKFLOW
+from ordain.runtime.approvers_word import noes
 
 ERROR_CHARS = 300
 NOT_DONE = "This was not done: "
@@ -91,6 +92,8 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep
     if step is not None:
         lost = next((line.excerpt for line in reversed(facts.lines) if line.mark == "unknown" and line.what == step.verb), "")
         workflow, extension, capability, output = step.workflow or stored.id, step.extension, step.verb, lost or step.output
+    elif not by_code and (said := noes(stored.records)[-1:]):  # no header says why
+        output = f"{said[0]}; {output}" if output else said[0]
     return {
         "runId": stored.root,
         "workflowId": workflow or None,

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ordain.contracts.access import Principal, principal_of
 from ordain.contracts.approvals import GRANTABLE, TIERS, ApprovalRule, Grant, GrantAudit, GrantScope, Tier, covers_tier
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.nearest import as_given, did_you_mean
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import GLOB_SIGNS, Constraint
 from ordain.effects.calls import Call
@@ -108,7 +108,7 @@ class GrantDesk:
         refused = await self._submit(workspace, (GrantRead(grant=grant),), decide)
         found = None if refused else await self._rows.grant(workspace, grant)
         if found is None:
-            raise NotFound(f"there is no grant {grant[:64]}", code="grant_not_found")
+            raise NotFound(f"there is no grant {as_given(grant, 64)}", code="grant_not_found")
         LOG.info("grant=%s revoked by=%r", grant, who.name)
         return found
 
@@ -169,7 +169,7 @@ def _checked_reach(offer: GrantOffer, catalog: Catalog) -> tuple[str, ...]:
     reach = reach_of(offer.capabilities, offer.risk_level, catalog)
     if reach.unknown:
         meant = did_you_mean(reach.unknown[0], catalog.verbs) if len(reach.unknown) == 1 else ""
-        raise NotFound(f"there is no verb {', '.join(reach.unknown)[:200]}{meant}", code="unknown_verb")
+        raise NotFound(f"there is no verb {', '.join(map(as_given, reach.unknown))[:200]}{meant}", code="unknown_verb")
     if reach.idle:
         idle = ", ".join(reach.idle)[:200]
         if any(catalog.named_by(one).intersection(reach.each_time) for one in reach.idle):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from ordain.contracts.library import MemorySearch, NoteRequest
+from ordain.contracts.nearest import as_given
 from ordain.contracts.verbs import Trust
 from ordain.errors import InvalidRequest, NotFound
 from ordain.journal.digests import content_digest
@@ -176,5 +177,5 @@ class Memory:
         found = await self._library.item(workspace, item)
         if found is None or found[0].kind not in kinds:
             what = "document" if kinds == DOCUMENTS else "note"
-            raise NotFound(f"there is no {what} {item[:64]}", code=f"{what}_not_found")
+            raise NotFound(f"there is no {what} {as_given(item, 64)}", code=f"{what}_not_found")
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from ordain.ports.configuration import Configuration
 from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
+from ordain.runtime.approvers_word import noes_below
 from ordain.runtime.configuration import pins_seen
 from ordain.runtime.earlier_plans import earlier_plans
 from ordain.runtime.headers import Headers, loaded
@@ -46,11 +47,12 @@ def readers(
             return nothing_seen(str(args["run"]), stored)
         if stored is None or (stored.workspace, stored.session) != (workspace, session):
             return None
-        seen = await run_seen(stored, headers, now())
+        given = await noes_below(store, stored)
+        seen = await run_seen(stored, headers, now(), given)
         kept = next(
             (one.last_error for one in await sessions.threads(workspace, session, limit=THREADS_SHOWN) if one.id == stored.thread), None
         )
-        said = kept["output"] if kept is not None and kept.get("runId") == stored.id else ""
+        said = kept["output"] if kept is not None and kept.get("runId") == stored.id and not given else ""
         return seen if said[:FAILURE_CHARS] in seen["failures"] else {**seen, "failures": f"{said.rstrip('.')}; {seen['failures']}"}
 
     async def history(workspace: str, session: str, args: dict[str, Any]) -> Any:
@@ -78,8 +80,11 @@ def readers(
     return {SharedState.RUN: run, SharedState.HISTORY: history, SharedState.THREADS: threads, SharedState.PROFILE: profile}
 
 
-async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, Any]:
-    """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say."""
+async def run_seen(stored: StoredRun, headers: Headers, now: int, noes: Sequence[str] = ()) -> dict[str, Any]:
+    """A run as others may tell of it: where it stands, since when, its header's facts, and what it waits for the user to say.
+
+    ``noes`` are those that approvers gave it: no header says why, and whoever asks what went wrong is told that first.
+    """
     facts, asks = await headers.so_far(stored), await headers.open_question(stored)
     approvals = [{"approval": approval, "what": what} for approval, what in await headers.open_approvals(stored)]
     status = "waiting for an answer" if asks else "waiting for an approver" if approvals else facts.status
@@ -94,7 +99,7 @@ async def run_seen(stored: StoredRun, headers: Headers, now: int) -> dict[str, A
         "verb_calls": facts.verb_calls,
         "age_ms": max(0, (stored.ended_at or now) - stored.created_at) // 1000,
         "asks": asks,
-        "failures": "; ".join(failures[-FAILURES_SHOWN:]),
+        "failures": "; ".join([*noes[-FAILURES_SHOWN:], *failures[-FAILURES_SHOWN:]]),
         "header": msgspec.to_builtins(shown),
         **({"approvals": approvals} if approvals else {}),
     }

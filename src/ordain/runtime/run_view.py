@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.catalog import UNCONFIRMED, Catalog
 from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.remedies import confirming
 from ordain.effects.children import AnyEnded
 from ordain.effects.effect import EFFECT, Children
 from ordain.effects.results import VerbFailed
@@ -73,9 +75,9 @@ def may_pass(stored: StoredRun, code: str) -> bool | None:
     return result.retryable if isinstance(result, VerbFailed) and result.code == code else None
 
 
-def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collection[str] = ()) -> Ending:
-    """What a response is made from; ``raw`` is what runs below it replied, word for word, ``verbs`` what there is to mean by a name that is none."""
-    stored = view.stored
+def ending_of(view: RunView, raw: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Ending:
+    """What a response is made from; ``raw`` is what runs below it replied, word for word, ``catalog`` what there is now to mean by a name that is none."""
+    stored, verbs = view.stored, () if catalog is None else catalog.verbs
     first = stored.records[0].body
     return Ending(
         run=stored.id,
@@ -90,6 +92,7 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, verbs: Collec
         may_pass=lambda code: may_pass(stored, code),
         remedies=remedies_by_code(view.header),
         meant=lambda name: "" if name in verbs else did_you_mean(name, verbs),
+        confirms=lambda name: "" if catalog is None else _confirms(catalog, name),
         raw_cortex=raw or {},
         reasons=lambda rule: [body.reason for body in map(decode, _decisions(stored.records, rule)) if isinstance(body, DecisionBody)],
         carried=lambda verb, rule: carried(stored.records, verb, rule),
@@ -120,6 +123,11 @@ def _called(body: IntentBody) -> list[str | None]:
     effect = EFFECT.decode(body.effect)
     spawns = effect.spawns if isinstance(effect, Children) else ()
     return [None if spawn.authorized is None else spawn.authorized.call.verb for spawn in spawns]
+
+
+def _confirms(catalog: Catalog, verb: str) -> str:
+    """What people do about a verb that is off because nobody has confirmed it; "" of any other."""
+    return confirming(verb) if catalog.inactive_reason(verb, catalog.policy.verbs) == UNCONFIRMED else ""
 
 
 def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from ordain.contracts.access import ParsedToken, Rate, TokenScope, mint_token, parse_token
+from ordain.contracts.nearest import as_given
 from ordain.errors import Conflict, NotFound
 from ordain.ports.access import AuditEvent, AuditLine, Token, TokenStore
 from ordain.ports.clock import Clock
@@ -104,7 +105,7 @@ class Tokens:
     async def _write(self, operation: str, name: str, args: Mapping[str, object]) -> None:
         outcome = await self._store.submit(Operation(name=operation, args=dict(args)))
         if outcome.refused == "not_found":
-            raise NotFound(f"there is no token {name}", code="token_not_found")
+            raise NotFound(f"there is no token {as_given(name)}", code="token_not_found")
         if outcome.refused:
             raise Conflict(_WHY[outcome.refused].format(name), code=outcome.refused)
 
@@ -117,7 +118,7 @@ class Tokens:
         for token in await self._tokens.tokens():
             if token.name == name:
                 return token
-        raise NotFound(f"there is no token {name}", code="token_not_found")
+        raise NotFound(f"there is no token {as_given(name)}", code="token_not_found")
 
     async def all(self) -> Sequence[Token]:
         """Every token there ever was, by name."""

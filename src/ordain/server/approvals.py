@@ -91,7 +91,8 @@ class Approval(ApprovalItem, frozen=True):
     """An approval: what will happen in ``words`` of code, made of what the verbs declare, then the exact ``calls``.
 
     ``detail`` is what else the yes is bound to. ``origin_traced`` is false: where the arguments come from is not traced. ``changed``: it may not be
-    done any more, so that nobody can say yes to it, and ``changed_why`` says why. Words and calls are empty once the run's content is gone. ``ticket`` is that
+    done any more, so that nobody can say yes to it, and ``changed_why`` says why. ``decided_why`` is what was said with the decision, as soon as the run has
+    it on record; "" where nobody said why. Words and calls are empty once the run's content is gone. ``ticket`` is that
     of a review (subject ``review``): ticket_id, task_id, status, summary, assigned_to, sources, escalation_payload, notes.
     """
 
@@ -102,6 +103,7 @@ class Approval(ApprovalItem, frozen=True):
     who_may: WhoMay
     changed: bool
     changed_why: str
+    decided_why: str
     ticket: dict[str, Any] | None
 
 
@@ -177,12 +179,18 @@ APPROVAL_EXAMPLE: dict[str, Any] = {
     "who_may": {"scope": "approvals", "roles": [], "not_requester": False},
     "changed": False,
     "changed_why": "",
+    "decided_why": "",
     "ticket": None,
 }
 _DECIDED = {**APPROVAL_EXAMPLE, "decided_at": _AT, "decided_by": "token:ops"}
 _YES = {"digest": _DIGEST, "why": "the invoice is right", "grant": {"ttlSeconds": 3600, "uses": 5}}
-YES = documented(Assent, Approval, example=_YES, answer={**_DECIDED, "state": "approved"})
-NO = documented(Denial, Approval, example={"digest": _DIGEST, "why": "wrong address"}, answer={**_DECIDED, "state": "denied"})
+YES = documented(Assent, Approval, example=_YES, answer={**_DECIDED, "state": "approved", "decided_why": _YES["why"]})
+NO = documented(
+    Denial,
+    Approval,
+    example={"digest": _DIGEST, "why": "wrong address"},
+    answer={**_DECIDED, "state": "denied", "decided_why": "wrong address"},
+)
 INSTEAD = documented(
     OtherArguments,
     Approval,
@@ -231,6 +239,7 @@ async def approval_of(view: ApprovalView) -> Approval:
         who_may=WhoMay(scope="approvals", roles=view.roles, not_requester=view.not_requester),
         changed=bool(view.void),
         changed_why=view.void,
+        decided_why=view.why,
         ticket=None if ticket is None else _plain(structs.asdict(ticket)),
     )
 

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from starlette.responses import Response
 
 from ordain.contracts.catalog import Catalog
-from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.nearest import no_such
 from ordain.contracts.planner import Strict
 from ordain.errors import NotFound
 from ordain.server.documents import shown
@@ -44,7 +44,7 @@ def workflow_view(catalog: Catalog, template_id: str) -> dict[str, Any]:
     """
     found = catalog.workflows.get(template_id)
     if found is None:
-        raise NotFound(f"there is no workflow {template_id[:64]}{did_you_mean(template_id, catalog.workflows)}", code="unknown_template")
+        raise NotFound(no_such("workflow", template_id, catalog.workflows), code="unknown_template")
     template = found.template
     told = template.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {

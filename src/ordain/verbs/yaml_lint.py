@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ordain.contracts.faults import FieldPath, placed
+from ordain.contracts.nearest import as_given
 from ordain.errors import ConfigurationError, NotFound
 from ordain.verbs.lint import Finding, Linted
 from ordain.verbs.template_lint import ERROR
@@ -36,7 +37,7 @@ def _lint_one(folder: YamlFolder[M], path: Path, name: str, more: Callable[[M], 
     if file.exists():
         return lint_yaml(folder, file, more)
     if (shipped := folder.shipped().get(name)) is None:
-        raise NotFound(f"there is no {folder.noun} {name[:128]}", code=unknown)
+        raise NotFound(f"there is no {folder.noun} {as_given(name)}", code=unknown)
     linted = Linted(f"shipped: {name}")
     for found in more(shipped):
         linted.add(*found)

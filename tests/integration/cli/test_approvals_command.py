@@ -82,7 +82,10 @@ def test_without_a_server_the_run_goes_on_in_the_command(server: Server) -> None
     assert said(server, "approvals", "show", approved["approval_id"])["changed"] is False
     done = said(server, "approvals", "approve", approved["approval_id"], "--digest", approved["digest"])
     assert (done["decided_by"], done["status"]) == (f"local:{os.getuid()}", "completed")
-    assert said(server, "approvals", "deny", denied["approval_id"], "--why", "no coffee")["status"] == "failed"
+    deny = ("approvals", "deny", denied["approval_id"], "--why", "no coffee", "--digest")
+    assert said(server, *deny, "of something else", code=1)["error"]["code"] == "approval_stale"  # alone: no line of a log before it
+    assert said(server, *deny, denied["digest"])["status"] == "failed"
+    assert 'why: "no coffee"' in text(server, "approvals", "show", denied["approval_id"])
     assert sent(server.home) == ["ada@example.org: tea"]
     assert [said(server, "runs", "show", run)["status"] for run in (yes, no)] == ["completed", "failed"]
 

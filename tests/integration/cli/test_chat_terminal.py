@@ -261,7 +261,7 @@ def test_commands(home: Path) -> None:
             ("/session", "(session other)"),
             ("/verb .", "there is no verb ."),
             ("/verb ..", "there is no verb .."),
-            ("/deny ..", "no approval is open here"),
+            ("/deny ..", "there is no approval .., and no approval is open here"),
             ("/st", "/st is no command"),
         ):
             terminal.type(typed)

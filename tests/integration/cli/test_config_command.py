@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def test_set_changes_what_is_named(run: Said) -> None:
     assert run("set", "profile", "writer", "--safety.expiresS", "60", "--safety.notRequester", "true", "--providers.writing=")[0] == 0
     code, found = run("get", "profile", "writer")
     config = found["config"]
-    assert (code, found["version"], found["workspace"], found["by"].split(":")[0]) == (0, 3, "default", "local")
+    assert (code, found["version"], found["workspace"], found["by"]) == (0, 3, "default", f"local:{os.geteuid()}")
     assert set(config) == {
         *("providers", "systemPrompt", "skills", "mcpServers", "plugins", "heartbeat", "safety"),
         *("allowedHandoffTargets", "allowedHandoffModes", "defaultHandoffMode", "maxFanoutAgents"),
@@ -63,7 +64,7 @@ def test_history_tells_what_each_version_changed(run: Said) -> None:
     assert [(one["version"], one["config"] is None) for one in found["versions"]] == [(3, True), (2, False), (1, False)]
     assert found["next"] is None
     code, said = run("history", "profile", "writer", as_json=False)
-    lines = [line.split("  ")[-1] for line in said.splitlines()]
+    lines = [line.split("  ")[-1].strip() for line in said.splitlines()]
     assert lines == ["what changed", "removed", 'maxFanoutAgents=5, skills=["a"]', 'skills=["a", "b"]']
     code, page = run("history", "profile", "writer", "--limit", "1", "--before", "3")
     assert [one["version"] for one in page["versions"]] == [2]
@@ -147,6 +148,28 @@ def test_a_workspaces_pin_is_in_its_workspace(run: Said) -> None:
     assert run("list", "policy")[1]["records"] == []
     assert [one["workspace"] for one in run("list", "policy", "--workspace", "team-a")[1]["records"]] == ["team-a"]
     assert run("get", "policy", "profile-pin:workspace:team-a")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            ("--defaultHandoffMode", "delegate"),
+            "it is no config of a profile: defaultHandoffMode is one of allowedHandoffModes [invalid_config]",
+        ),
+        (
+            ("--maxFanoutAgents", "1"),
+            "it is no config of a profile: maxFanoutAgents: should be greater than or equal to 2 [invalid_config]",
+        ),
+        (
+            ("--safety.expiresS", "0"),
+            "it is no config of a profile: safety.expiresS: should be greater than or equal to 1 [invalid_config]",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_config_is_said_in_words(run: Said, settings: tuple[str, ...], told: str) -> None:
+    """The key as it is written, and what is wrong with it, without a library's own words before that."""
+    assert run("set", "profile", "writer", *settings, as_json=False)[1].strip() == f"ordain: {told}"
 
 
 @pytest.mark.parametrize(

@@ -65,3 +65,12 @@ def test_lint_tells_every_problem_with_its_line(run: Said, tmp_path: Path) -> No
     code, found = run("lint")
     assert f"more than {SEATS.most} seats: none of them is taken up" in [one["message"] for one in found["findings"]]
     assert code == 1
+
+
+def test_lint_makes_no_lines_of_a_file_s_name(run: Said, tmp_path: Path) -> None:
+    """A line's end in it stands there by its number, as in every command that lints; a name that was asked for likewise."""
+    written(tmp_path, "name: Skeptic\n", "Skep\nno such error: 1")
+    code, said = run("lint", as_json=False)
+    assert (code, said.count("Skep\\nno such error: 1.yaml:1: error")) == (1, said.count("error: ") // 2)
+    assert not any(line.startswith("no such error") for line in said.splitlines())
+    assert r'there is no seat "no\nbody"' in run("lint", "no\nbody", as_json=False)[1]

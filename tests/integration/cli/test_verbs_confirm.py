@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from ordain.cli import main
+from ordain.verbs.confirmed import FILE, read_confirmed
 from tests.e2e.process import Server
 
 Said = Callable[..., tuple[int, Any]]
@@ -55,6 +57,7 @@ def test_a_declaration_is_confirmed_once(run: Said, tmp_path: Path) -> None:
     assert f"unconfirmed: item.put, tell.about ({confirming})" in run("list", as_json=False)[1]
     code, done = run("confirm", "item.put")
     assert (code, list(done["confirmed"]), done["already"]) == (0, ["item.put"], [])
+    assert read_confirmed(tmp_path / FILE)["item.put"].by == f"local:{os.geteuid()}"  # as approvals name whoever sits here
     assert run("confirm", "item.put", "math.evaluate")[1] == {"confirmed": {}, "already": ["item.put", "math.evaluate"]}
     assert list(run("confirm", "--all")[1]["confirmed"]) == ["tell.about"]
     assert "unconfirmed" not in run("list", as_json=False)[1]
@@ -109,6 +112,17 @@ def test_what_is_stricter_than_written_is_told(run: Said, tmp_path: Path) -> Non
     assert (told["effect"], told["trust_class"], told["decisions"][0]["reason"]) == ("send", "skill", "authorize.approval_not_available")
     said = run("explain", "item.put", as_json=False)[1]
     assert "comes from: skill; its declaration is not confirmed" in said
+
+
+def test_a_get_that_sends_arguments_out_is_taken_up_as_one_that_does(run: Said, tmp_path: Path) -> None:
+    """A file that calls it a read is in use at `egress`, and lint refuses it at its line: it keeps no other verb from being taken up."""
+    put(tmp_path, PUT.replace("method: PUT", "method: GET").replace("effect: private", "effect: read").replace("/items", "/items/{text}"))
+    _, listed = run("list")
+    verb = next(one for one in listed["verbs"] if one["verb_id"] == "item.put")
+    assert (verb["effect"], verb["declared_effect"]) == ("egress", "read")
+    assert [(one["code"], one["warning"]) for one in listed["problems"]] == [("effect_raised", True)]
+    (error,) = [one for one in run("lint", "item.put")[1]["findings"] if one["severity"] == "error"]
+    assert error["message"].startswith("stricter than written: GET is at least egress beyond a private host: effect egress, not read")
 
 
 def test_lint_tells_what_no_file_says(run: Said, tmp_path: Path) -> None:

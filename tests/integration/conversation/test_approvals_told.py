@@ -129,6 +129,17 @@ async def test_whoever_asks_how_it_stands_is_told_what_it_waits_for(tmp_path: Pa
         assert f"(approval {approval})" in said(answer)
 
 
+async def test_whoever_asks_what_went_wrong_is_told_who_said_no_and_why(tmp_path: Path) -> None:
+    """The reason is the approver's own words, which no header has; the approval shows it, too."""
+    async with office(tmp_path) as house:
+        _, view = await house.proposed("tell them", "announce", text="tea is ready")
+        await house.decide(view, approve=False, why="the tea is cold")
+        await house.quiet()
+        wrong = await house.say("what went wrong?")
+        assert "local:ada said no: the tea is cold" in said(wrong)
+        assert (await house.ordain.runtime.approvals.one(WORKSPACE, view.row.id)).why == "the tea is cold"
+
+
 async def test_a_stop_still_stops(tmp_path: Path) -> None:
     """An order to stop is none to wait: the workflow is interrupted, and nobody can say yes to it any more."""
     async with office(tmp_path) as house:

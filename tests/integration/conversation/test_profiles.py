@@ -571,6 +571,10 @@ async def test_a_pin_that_leads_nowhere_ends_a_run_outside_of_sessions(begins: s
         view = await house.ordain.runtime.wait(await OUTSIDE[begins](house))
         assert (view.stored.status, view.stored.reason) == (Status.FAILED, "profile_not_found")
         assert "profile: gone (workspace) · profile.not_found" in view.header
+        if view.stored.flow == "verb":
+            assert house.ordain.runtime.response(view, VerbRequest)["error"]["message"].startswith(
+                "the profile that is pinned cannot be had"
+            )
         assert kept(house) == []
         assert await all_replay_equal(house)
 

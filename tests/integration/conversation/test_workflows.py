@@ -46,9 +46,9 @@ class Office(House):
         (view,) = await self.ordain.runtime.approvals.listed(WORKSPACE)
         return sent, view
 
-    async def decide(self, view: ApprovalView, *, approve: bool = True, by: str = ADA, digest: str = "") -> None:
+    async def decide(self, view: ApprovalView, *, approve: bool = True, by: str = ADA, digest: str = "", why: str = "") -> None:
         """Somebody's yes or no, to exactly this."""
-        word = ApproverWord(approve=approve, digest=digest or view.row.digest)
+        word = ApproverWord(approve=approve, digest=digest or view.row.digest, why=why)
         await self.ordain.runtime.approvals.decide(WORKSPACE, view.row.id, word, by)
 
     async def thread(self, number: int = 1) -> Any:

@@ -125,6 +125,7 @@ async def test_policy_may_switch_off_what_nobody_confirmed(tmp_path: Path) -> No
     async with Ordain(home(tmp_path, "deny")) as ordain:
         refused = (await ordain.execute("count.letters", {"text": "abc"})).wire
         assert (refused["ok"], refused["error"]["code"]) == (False, "inactive")
+        assert refused["error"]["remedy"].endswith("ordain verbs confirm count.letters")
         assert ordain.catalog.inactive_reason("count.letters", ordain.settings.policy.verbs) == "unconfirmed"
         confirmed(ordain)
         await ordain.reload()

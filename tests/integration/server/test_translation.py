@@ -145,7 +145,7 @@ def test_a_text_of_blanks_is_refused_by_its_place() -> None:
         {
             "place": "/text_input",
             "code": "value_error",
-            "message": "Value error, nothing is said: there is only white space, and no attachment",
+            "message": "nothing is said: there is only white space, and no attachment",
         }
     ]
 

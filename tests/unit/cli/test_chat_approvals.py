@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from ordain.cli.approval_lines import approval_lines
 from ordain.cli.chat_approvals import ChatApprovals
 from ordain.cli.messenger import Messenger
 
@@ -94,3 +95,16 @@ async def test_a_short_id_names_an_approval_and_a_word_does_not() -> None:
     await chat.shown(X)
     assert (await chat.decide("s", ("decade", "old"), approve=False)).decided
     assert desk.decided == [Y, X]
+
+
+async def test_a_decided_approval_says_why() -> None:
+    """The approver's words stand below who decided, spelled like everything foreign there."""
+    found = {
+        **await Approvals().approval(X),
+        "state": "denied",
+        "decided_by": "local:0",
+        "decided_at": "2026-01-05T09:00:00+00:00",
+        "decided_why": "not to b\u0430nk\n",
+    }
+    assert approval_lines(found)[-2:] == ["denied by local:0, 2026-01-05 09:00:00 UTC", r'why: "not to b\u0430nk\n"']
+    assert approval_lines({**found, "decided_why": ""})[-1].startswith("denied by")

@@ -41,8 +41,10 @@ ROLES: dict[str, dict[str, Any]] = {
 RISKS = list(RiskLevel)
 
 
-def declaration(method: str = "POST", effect: str = "private", *, private: bool = False, roles: tuple[str, ...] = ("content",)) -> VerbSpec:
-    """An HTTP verb whose arguments have these roles.
+def declaration(
+    method: str = "POST", effect: str = "private", *, private: bool = False, roles: tuple[str, ...] = ("content",), **more: Any
+) -> VerbSpec:
+    """An HTTP verb whose arguments have these roles; ``more`` of its request.
 
     Raises:
         ValidationError: no file could declare that.
@@ -55,7 +57,7 @@ def declaration(method: str = "POST", effect: str = "private", *, private: bool 
             "description": "Do it.",
             "effect": VerbEffect(effect),
             "arguments": {name: {"role": role, **ROLES[role]} for name, role in zip(names, roles, strict=True)},
-            "http": {"method": method, "url": f"https://crm.example{placed}", "hosts": ["crm.example"], "private": private},
+            "http": {"method": method, "url": f"https://crm.example{placed}", "hosts": ["crm.example"], "private": private, **more},
             "input_schema": {
                 "type": "object",
                 "properties": {name: {"type": "string"} for name in names},
@@ -139,6 +141,7 @@ def test_what_is_raised_is_kept_as_it_is(spec: VerbSpec) -> None:
     ("method", "effect", "private", "used"),
     [
         ("GET", "read", True, "read"),
+        ("GET", "read", False, "egress"),
         ("GET", "egress", False, "egress"),
         ("POST", "egress", False, "send"),
         ("POST", "private", False, "send"),
@@ -156,6 +159,67 @@ def test_what_a_declaration_is_used_at(method: str, effect: str, private: bool, 
     spec = raised(declaration(method, effect, private=private))
     assert spec.effect == used
     assert (spec.declared_effect is None) == (effect == used)
+
+
+@pytest.mark.parametrize("place", ["headers", "query"])
+@pytest.mark.parametrize(
+    "name", ["X-HTTP-Method-Override", "x_http_method", "X-METHOD-Override", "_method", "_HttpMethod", "X-HTTP-Method"]
+)
+@pytest.mark.parametrize(
+    ("value", "private", "used"),
+    [
+        ("{a0}", True, "delete"),
+        ("{a0}", False, "delete"),
+        (" delete", True, "delete"),
+        ("PURGE", True, "delete"),
+        ({"secret": "METHOD"}, True, "delete"),
+        ("PUT", True, "private"),
+        ("patch", False, "send"),
+        ("POST", False, "send"),
+        ("GET", True, "read"),
+        ("head", False, "egress"),
+    ],
+)
+def test_a_request_counts_as_the_strictest_method_that_it_may_name(place: str, name: str, value: object, private: bool, used: str) -> None:
+    """A GET whose header or parameter lets the server do something else is what that would be, fixed or free, however the name is written."""
+    spec = raised(declaration("GET", "read", private=private, **{place: {name: value}}))
+    assert spec.effect == used
+    assert (name in why_raised(spec)) == (used not in {"read", "egress"})
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "private", "used"),
+    [
+        ("POST", {"headers": {"X-HTTP-Method-Override": "DELETE"}}, True, "delete"),
+        ("POST", {"headers": {"X-HTTP-Method-Override": "GET"}}, False, "send"),
+        ("PUT", {"idempotency_header": "X-Method-Override"}, True, "delete"),
+        ("DELETE", {"headers": {"X-HTTP-Method-Override": "GET"}}, True, "delete"),
+        ("PUT", {"query": {"method": "{a0}"}, "headers": {"X-Methods": "DELETE"}}, True, "private"),
+    ],
+)
+def test_no_name_of_another_method_makes_less_of_a_request(method: str, more: dict[str, Any], private: bool, used: str) -> None:
+    """What is named counts where it is stricter; what no server reads so, as a parameter ``method``, does not."""
+    assert (
+        raised(declaration(method, "private" if method != "DELETE" else "delete", private=private, roles=("target",), **more)).effect
+        == used
+    )
+
+
+def test_an_argument_in_the_body_may_name_the_method() -> None:
+    """Frameworks read a field ``_method`` of what is posted."""
+    spec = declaration("POST", "private", private=True)
+    schema = {**spec.input_schema, "properties": {"_method": {"type": "string"}}, "required": []}
+    posted = spec.model_copy(update={"input_schema": schema, "arguments": {}})
+    assert raised(posted).effect is VerbEffect.DELETE
+    assert "_method" in why_raised(raised(posted))
+
+
+def test_a_get_that_names_another_method_may_declare_what_it_does() -> None:
+    """Its effect and its key for repeats are those of what it becomes; a plain GET has neither."""
+    more = {"headers": {"X-HTTP-Method-Override": "DELETE"}, "idempotency_header": "Idempotency-Key"}
+    assert declaration("GET", "delete", roles=("target",), **more).effect is VerbEffect.DELETE
+    with pytest.raises(ValidationError, match="GET changes nothing"):
+        declaration("GET", "delete", roles=("target",))
 
 
 @pytest.mark.parametrize(

@@ -62,3 +62,12 @@ def test_a_place_knows_its_keys(place: list[str | int]) -> None:
 def test_what_is_no_table_knows_none(place: list[str | int]) -> None:
     """Nor what may be one of several kinds."""
     assert keys_at(Outer, place) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("bad\n", r'"bad\n"'), ("b\u0430d", r'"b\u0430d"'), ("b\u202ead", r'"b\u202ead"'), ("bad", "bad"), ("Grüße", "Grüße"), (".", ".")],
+)
+def test_what_nobody_sees_of_a_name_is_spelled(name: str, told: str) -> None:
+    """Whoever is refused for a look-alike or a line's end is shown it by its number; what is seen as it is stays so."""
+    assert no_such("workflow", name, []) == f"there is no workflow {told}"

@@ -11,19 +11,22 @@ from ordain.contracts.access import Principal, TokenScope
 from ordain.contracts.approvals import MayAsk
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import OrdainError
-from ordain.journal.records import RecordKind
+from ordain.journal.records import RecordKind, Status
 from ordain.ports.store import Operation
 from ordain.rules.approve import ApprovalState
 from ordain.rules.authorize import AuthorizeReason
+from ordain.rules.header import HeaderLine
 from ordain.runtime.approval_words import MAYBE_ALIKE, MAYBE_DONE
 from ordain.runtime.approvals import ApproverWord, GrantWanted
 from ordain.runtime.configuration import ControlPlane, RecordChange
+from ordain.runtime.entries import at_rest
 from ordain.runtime.grant_words import grant_words
 from ordain.runtime.grants import GrantOffer
 from ordain.runtime.replay import replay
 from ordain.testing import with_policy
 from tests.unit.runtime.house import HOUR
 from tests.unit.runtime.office import ASKER, BEN, CLEO, LIMITED, NOBODY_KNOWS, Office, ask, pay, post, post_all
+from tests.unit.runtime.test_entries import facts
 
 LEADS: dict[str, Any] = {"approvals": {"roles": {"leads": [CLEO]}, "rules": [{"verb": "post.*", "role": "leads"}]}}
 APART: dict[str, Any] = {"approvals": {"rules": [{"tier": "write", "not_requester": True}]}}
@@ -43,6 +46,29 @@ async def test_a_yes_lets_exactly_this_call_go_out_once() -> None:
         assert await office.decide(again, approve=False, why="once is enough") == ""
         assert office.did == [("post.out", "a")]
         assert office.came_to(view.row.run) == ["", AuthorizeReason.NOT_APPROVED.value]
+
+
+@pytest.mark.parametrize("approve", [True, False])
+async def test_why_it_was_decided_is_told_with_the_approval(approve: bool) -> None:
+    """By the answer to whoever decides, and to whoever looks later, once the run has it; of what is open nothing is told."""
+    with Office() as office:
+        view = await office.asked(post("a"))
+        assert view.why == ""
+        word = ApproverWord(approve=approve, digest=view.row.digest, why="ask Cleo first")
+        assert (await office.desk.decide(DEFAULT_WORKSPACE, view.row.id, word, BEN)).why == "ask Cleo first"
+        await office.drive(view.row.run)
+        later = await office.desk.one(DEFAULT_WORKSPACE, view.row.id)
+        assert (later.row.decided_by, later.why) == (BEN, "ask Cleo first")
+
+
+async def test_a_no_is_kept_with_its_reason_where_a_thread_failed() -> None:
+    """Who said no and why comes first in what is kept of the failure, for no line of the header has it."""
+    with Office() as office:
+        view = await office.asked(post("a"))
+        await office.decide(view, approve=False, why="too early")
+        change = at_rest(office.stored(view.row.run), facts(HeaderLine(mark="fail", what="post.out", reason="denied")), Status.FAILED, 0)
+        assert change.last_error is not None
+        assert change.last_error["output"] == f"{BEN} said no: too early; denied"
 
 
 async def test_a_yes_to_one_run_is_none_to_another() -> None:

@@ -62,8 +62,9 @@ async def test_large_arguments_are_spelled_out_beside_the_loop(tmp_path: Any) ->
             url = f"/approvals/{items[0]['approval_id']}"
             beside.done.clear()
             shown = (await http.get(url)).json()
-            denied = await http.post(f"{url}/deny", json={"digest": shown["digest"]})
+            denied = await http.post(f"{url}/deny", json={"digest": shown["digest"], "why": "too long"})
     assert denied.status_code == 200
+    assert (shown["decided_why"], denied.json()["decided_why"]) == ("", "too long")
     assert shown["calls"][0]["args"] == {"text": WORD}
     assert "\\u0430" in shown["calls"][0]["shown"]
     spelled = [thread for name, thread in beside.done if name == "_exact"]

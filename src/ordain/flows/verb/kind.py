@@ -31,10 +31,14 @@ from ordain.flows.verb.v1 import run_verb as run_verb_1
 from ordain.flows.verb.v2 import run_verb as run_verb_2
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER, Label, raw
+from ordain.rules.authorize import AuthorizeReason
 from ordain.rules.handoff import HANDOFF
 
 EXACT = frozenset({"output"})
 """What a verb gives is data for whoever called it, as it stands."""
+INACTIVE = AuthorizeReason.INACTIVE.value.rpartition(".")[2]
+_UNSAID = {"profile_not_found": "the profile that is pinned cannot be had; the header names it"}
+"""Of a run that ended before its flow began, which so says nothing itself."""
 
 
 def take_verb(request: VerbRequest, _: Catalog, __: str) -> Taken:
@@ -55,15 +59,16 @@ def take_verb(request: VerbRequest, _: Catalog, __: str) -> Taken:
 
 def verb_reply(ending: Ending) -> dict[str, Any]:
     """The source's verb reply with the caller's id, run and header."""
-    body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": ending.why, "message": ""}}
+    body: dict[str, Any] = {"ok": False, "output": None, "error": {"code": ending.why, "message": _UNSAID.get(ending.why, "")}}
     if ending.output != NULL:
         body = msgspec.json.decode(ending.output)
     code = FAILED_BY.get(RunVerdict(ending.verdict)) if ending.verdict else None
     if body["ok"] and code is not None and by_agents(ending.given.get("verb_id", "")):
         body |= {"ok": False, "error": {"code": code, "message": WHATEVER_IS_SAID}}
     if body["error"] is not None:
-        body["error"] = ending.with_meant(body["error"], ending.given.get("verb_id", ""))
-        remedy = ending.remedies.get(body["error"]["code"])
+        name = ending.given.get("verb_id", "")
+        body["error"] = ending.with_meant(body["error"], name)
+        remedy = ending.remedies.get(body["error"]["code"]) or (body["error"]["code"] == INACTIVE and ending.confirms(name)) or None
         told = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
         body["error"] = told if remedy is None else {**told, "remedy": remedy}
         if ending.reasons(HANDOFF.name) and body["output"] is None and not ending.erased:

@@ -25,6 +25,7 @@ BEYOND_SCHEMAS = {
     "attachment_invalid": "a file whose bytes are no base64, or none",
     "attachment_unlike": "a file that is not what its media type or its name says",
     "attachment_unread": "a file of a kind that nobody reads",
+    "unknown_page": "there is no such run or grant to go on after",
     "unknown_status": "statuses may be given in one parameter, separated by commas",
 }
 """Codes of refusals whose reason no schema of the body can say."""

@@ -13,12 +13,13 @@ import msgspec
 from ordain.contracts.approvals import MayAsk, Subject, Tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
+from ordain.contracts.tiers import tiers_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked, Claim, Wait, WaitFor
 from ordain.effects.results import Resubmitted, WaitResult
 from ordain.flows.context import FlowContext
 from ordain.journal.digests import call_digest
-from ordain.rules.authorize import AuthorizeOutcome, Deny, NeedsApproval, tiers_of
+from ordain.rules.authorize import AuthorizeOutcome, Deny, NeedsApproval
 from ordain.rules.decision import Decision
 from ordain.rules.grant import GRANT
 from ordain.rules.profile import HeldProfile

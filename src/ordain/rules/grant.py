@@ -11,7 +11,7 @@ from ordain.contracts.approvals import GRANTABLE, TIERS, Tier, covers_tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
 from ordain.contracts.risk import RiskLevel
-from ordain.rules.authorize import GUARDED
+from ordain.contracts.tiers import GUARDED
 from ordain.rules.decision import Decision, Rule
 from ordain.rules.reasons import Reason
 

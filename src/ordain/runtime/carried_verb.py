@@ -7,10 +7,10 @@ from msgspec import Struct
 from ordain.contracts.approvals import Consent
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.handoff import Envelope
+from ordain.contracts.tiers import tier_of
 from ordain.effects.calls import Call
 from ordain.flows.act import VerbPlanInput
 from ordain.ports.store import StoredRun
-from ordain.rules.authorize import tier_of
 from ordain.rules.handoff import taken_away
 from ordain.rules.profile import NoProfile
 from ordain.runtime.calls import CallBasis, forbidden, held_now, withdrawn

@@ -11,6 +11,7 @@ from ordain.contracts.access import Principal
 from ordain.contracts.approvals import ApprovalRule, Consent, Grant, Tier
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.policy import Policy
+from ordain.contracts.tiers import tier_of
 from ordain.effects.calls import Call
 from ordain.effects.effect import ApprovalAsked
 from ordain.flows.approval import asked_tiers, open_s
@@ -19,7 +20,6 @@ from ordain.journal.records import Started
 from ordain.ports.approvals import ApprovalRow
 from ordain.ports.store import StoredRun
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
-from ordain.rules.authorize import tier_of
 from ordain.rules.profile import HeldProfile
 from ordain.runtime.approvers import approver_facts, giving
 from ordain.runtime.asking_run import asked_before, wait_at

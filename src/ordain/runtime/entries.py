@@ -19,13 +19,13 @@ from ordain.ports.store import StoredRun
 from ordain.rules.acts import ActEnd
 from ordain.rules.answer import OPTION_KEYS
 from ordain.rules.header import MARKS, HeaderFacts, render_header
-from ordain.rules.workflow import WORKFLOW
 from ordain.runtime.approvers_word import noes
 
 ERROR_CHARS = 300
 NOT_DONE = "This was not done: "
 """How code's own reply to a turn begins that failed."""
 _WORKFLOW = re.compile(r"workflow ([a-z][a-z0-9_]{0,63})@[0-9]+:")
+_WORKFLOW_REASONS = "workflow."
 _CHILD = re.compile(r"\(run ([0-9a-f]{32})\)\Z")
 _UNDONE = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.UNKNOWN})
 STATUS_OF = {Status.COMPLETED: ThreadStatus.DONE, Status.CANCELLED: ThreadStatus.DONE}
@@ -110,7 +110,7 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep
 def _not_carried_out(facts: HeaderFacts) -> tuple[str, str]:
     """Of a turn that names no step: the workflow's run and its template, else the last call that failed or was denied; "" where that is not known."""
     begun = next((at for at, line in enumerate(facts.lines) if _WORKFLOW.match(line.what)), None)
-    refused = next((line.excerpt for line in facts.lines if line.reason.startswith(f"{WORKFLOW.name}.")), "")
+    refused = next((line.excerpt for line in facts.lines if line.reason.startswith(_WORKFLOW_REASONS)), "")
     if begun is None:
         undone = next((act.verb for act in reversed(facts.acts) if act.end in _UNDONE), "")
         return "", undone or refused

@@ -49,10 +49,12 @@ def readers(
             return None
         given = await noes_below(store, stored)
         seen = await run_seen(stored, headers, now(), given)
+        if given or not seen["failures"]:
+            return seen
         kept = next(
             (one.last_error for one in await sessions.threads(workspace, session, limit=THREADS_SHOWN) if one.id == stored.thread), None
         )
-        said = kept["output"] if kept is not None and kept.get("runId") == stored.id and not given else ""
+        said = kept["output"] if kept is not None and kept.get("runId") == stored.id else ""
         return seen if said[:FAILURE_CHARS] in seen["failures"] else {**seen, "failures": f"{said.rstrip('.')}; {seen['failures']}"}
 
     async def history(workspace: str, session: str, args: dict[str, Any]) -> Any:

@@ -243,7 +243,7 @@ async def test_an_unknown_effect_is_cleared_by_a_person_alone(tmp_path: Path) ->
         now = (await http.get(run)).json()
         assert (now["verdict"], now["response"]["verdict"], now["unknown_effects"]) == ("ok", "ok", [])
         assert now["header"].startswith("✓ ok · ordain run")
-        assert now["header"].endswith("\n· resolve by http:loopback")
+        assert now["header"].endswith(f"\n· resolve by http:loopback: lose (effect {effect}) happened")
         assert "? lose" in now["header"]
 
 

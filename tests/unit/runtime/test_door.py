@@ -20,6 +20,7 @@ from ordain.journal.records import NULL, RecordKind, Status, raw
 from ordain.ports.writes import MailKind
 from ordain.runtime.answers import ANSWER_BYTES, ANSWER_DEPTH
 from ordain.runtime.door import Runtime
+from ordain.runtime.resolution import ResolveWord
 from ordain.runtime.waiters import Waiters
 from ordain.store.search import SqliteSearch
 from ordain.testing import kind_of
@@ -150,6 +151,9 @@ async def test_a_server_that_stops_takes_nothing_new() -> None:
         assert len(await home.door.runs()) == 1
 
 
+WORD = ResolveWord(addr=0, happened=True, by="ada", why="")
+
+
 async def test_what_is_not_there_is_not_found() -> None:
     """A kind, a run, a session."""
     with Home() as home:
@@ -159,7 +163,7 @@ async def test_what_is_not_there_is_not_found() -> None:
             home.door.cancel("none", by="x", why=""),
             home.door.answer("none", 0, 1, by="x"),
             home.door.resume("none", by="x"),
-            home.door.resolve("none", 0, happened=True, by="x", why=""),
+            home.door.resolve("none", WORD),
             home.door.erase("none", by="x", why=""),
             home.door.erase_session("none", by="x", why=""),
             anext(home.door.events("none")),  # type: ignore[list-item]
@@ -297,8 +301,8 @@ async def test_only_what_nobody_knows_is_resolved() -> None:
     """Of a run that rests."""
     with Home() as home:
         run, waiting = await home.begun("hello"), await home.begun("asks")
-        assert await refused(home.door.resolve(run, 0, happened=True, by="ada", why="")) == "not_unknown"
-        assert await refused(home.door.resolve(waiting, 0, happened=True, by="ada", why="")) == "not_at_rest"
+        assert await refused(home.door.resolve(run, WORD)) == "not_unknown"
+        assert await refused(home.door.resolve(waiting, WORD)) == "not_at_rest"
         assert home.door.unknown_effects(await home.door.view(run)) == []
 
 

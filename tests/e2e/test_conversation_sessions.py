@@ -52,7 +52,7 @@ def test_threads_say_where_they_stand(server: Server) -> None:
     assert (thread["status"], thread["lastError"]["runId"], thread["lastError"]["threadId"]) == (
         "failed",
         failed["runId"],
-        int(failed["threadId"]),
+        failed["threadId"],
     )
 
 

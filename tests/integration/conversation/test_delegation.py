@@ -126,15 +126,20 @@ async def test_whoever_follows_a_plan_sees_its_steps_start_and_end(tmp_path: Pat
         seen = [record async for record in one.ordain.runtime.events(plan, -1)]
         told = [(json.loads(record.body or b"{}")["facts"], record.seq) for record in seen if record.name == "step_event"]
         assert [(facts["step"], facts["event"], facts["agent"]) for facts, _ in told] == [
+            (0, "accepted", "clerk"),
+            (1, "accepted", "babbler"),
+            (0, "scheduled", "clerk"),
+            (1, "scheduled", "babbler"),
             (0, "started", "clerk"),
             (1, "started", "babbler"),
             (0, "completed", "clerk"),
             (1, "failed", "babbler"),
+            (1, "scheduled", "general_agent"),
             (1, "started", "general_agent"),
             (1, "failed", "general_agent"),
         ]
         ends = [record.seq for record in seen if record.kind is RecordKind.CHILD_ENDED]
-        assert told[1][1] < min(ends) < max(ends) < told[2][1]
+        assert told[5][1] < min(ends) < max(ends) < told[6][1]
 
 
 async def test_a_fan_out_is_partial_whatever_the_words_say(tmp_path: Path) -> None:

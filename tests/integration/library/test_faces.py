@@ -439,14 +439,14 @@ def test_a_file_goes_with_a_message_by_command(server: Server, cli: Cli, tmp_pat
 
 
 def test_a_user_without_a_name_can_remember(server: Server, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever the system has no entry for, as in a container, works as `local`; the audit of tokens names the same."""
+    """Whoever the system has no entry for, as in a container, works as `local`; the audit of tokens has who that is."""
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os, "getuid", lambda: 2_000_000_011)
     assert cli("memory", "add", "The boiler leaks.").returncode == 0
     assert cli("memory", "search", "boiler").returncode == 0
     assert cli("token", "create", "one", "--scope", "chat").returncode == 0
-    assert {one["by"] for one in json.loads(cli("token", "audit", "--json").stdout)["audit"]} == {"local:local"}
+    assert {one["by"] for one in json.loads(cli("token", "audit", "--json").stdout)["audit"]} == {f"local:{os.geteuid()}"}
 
 
 @pytest.mark.parametrize("arguments", [("memory", "add", "x", "-f", "y"), ("memory", "add", "-f", "no-such-file")])

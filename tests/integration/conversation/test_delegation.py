@@ -135,7 +135,6 @@ async def test_whoever_follows_a_plan_sees_its_steps_start_and_end(tmp_path: Pat
             (0, "completed", "clerk"),
             (1, "failed", "babbler"),
             (1, "scheduled", "general_agent"),
-            (1, "started", "general_agent"),
             (1, "failed", "general_agent"),
         ]
         ends = [record.seq for record in seen if record.kind is RecordKind.CHILD_ENDED]

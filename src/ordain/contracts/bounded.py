@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from ordain.contracts.verbs import Argument, VerbEffect, VerbSpec, properties_of
 
-_NUMBERS = ("number", "integer")
+_NUMBERS, _NULL, _LIST = frozenset({"number", "integer"}), frozenset({"null"}), frozenset({"array"})
 
 
 def bounded(spec: VerbSpec) -> VerbSpec:
@@ -24,9 +24,11 @@ def bounded(spec: VerbSpec) -> VerbSpec:
 
 
 def is_number(schema: object) -> bool:
-    """Whether what fits is a number, or a list of such: what a maximum bounds."""
-    found = _members(schema)
-    return found.get("type") in _NUMBERS or (found.get("type") == "array" and is_number(found.get("items")))
+    """Whether what fits is a number, where it is not null, or a list of such: what a maximum bounds."""
+    kinds = _kinds(schema)
+    if kinds == _LIST:
+        return is_number(_members(schema).get("items"))
+    return bool(kinds) and kinds <= _NUMBERS | _NULL and kinds != _NULL
 
 
 def _held(schema: object, argument: Argument, spec: VerbSpec) -> object:
@@ -35,24 +37,46 @@ def _held(schema: object, argument: Argument, spec: VerbSpec) -> object:
         found = found if argument.allowed is None else _with(found, {"enum": argument.allowed})
         found = found if argument.fixed is None else _with(found, {"const": argument.fixed})
     most = argument.maximum
-    return found if most is None else _at_most(found, int(most) if most.is_integer() else most)
+    return found if most is None else _capped(found, int(most) if most.is_integer() else most)
 
 
-def _at_most(schema: object, maximum: float) -> object:
-    """Of numbers, and of each of a list; of anything else nobody knows how much it is, and it is none that fits."""
+def _capped(schema: object, maximum: float) -> object:
     found = _members(schema)
-    if found.get("type") == "array":
-        return {**found, "items": _at_most(found.get("items", {}), maximum)}
-    return _with(schema, {"maximum": maximum} if is_number(schema) else {"type": "number", "maximum": maximum})
+    if _kinds(schema) == _LIST and "prefixItems" not in found:
+        return {**found, "items": _capped(found.get("items", {}), maximum)}
+    return _with(schema, _at_most(schema, maximum))
+
+
+def _at_most(schema: object, maximum: float) -> dict[str, Any]:
+    """A bound of numbers, and of each of a list, its first ones too; of anything else nobody knows how much it is, and it is none that fits.
+
+    Null is as if nothing were given, where the schema says that it may be given.
+    """
+    kinds = _kinds(schema)
+    if kinds == _LIST:
+        return {"items": _at_most(_members(schema).get("items"), maximum)}
+    if kinds and kinds <= _NUMBERS:
+        return {"maximum": maximum}
+    return {"type": ["number", "null"] if kinds & _NULL else "number", "maximum": maximum}
 
 
 def _with(schema: object, more: dict[str, Any]) -> object:
-    """What fits the schema and this, too."""
+    """What fits the schema and this, too; a schema that says it already stays as it is."""
     found = _members(schema)
-    if (found or schema == {}) and all(found.get(key, value) == value for key, value in more.items()):
-        return {**found, **more}
-    both: list[object] = [schema, more]
-    return {"allOf": both}
+    if not found:
+        return False if schema is False else more
+    if "prefixItems" not in found and all(found.get(key, value) == value for key, value in more.items()):
+        return found if more.items() <= found.items() else {**found, **more}
+    both: list[object] = found.get("allOf", [])
+    return found if more in both else {**found, "allOf": [*both, more]}
+
+
+def _kinds(schema: object) -> frozenset[str]:
+    """The types that a schema names, whichever form of it fits; none where it leaves that open."""
+    found = _members(schema)
+    named: Any = found.get("type", [])
+    forms: list[Any] = [*found.get("anyOf", []), *found.get("oneOf", [])]
+    return frozenset([named] if isinstance(named, str) else named).union(*map(_kinds, forms))
 
 
 def _members(schema: object) -> dict[str, Any]:

@@ -45,6 +45,14 @@ def takes(verb: VerbSpec, value: object) -> bool:
         (True, {"maximum": 100}, [5], [101, "5"]),
         ({"type": "array", "items": {"type": "number"}}, {"maximum": 100}, [[1, 100], []], [[1, 101]]),
         ({"type": "array"}, {"maximum": 100}, [[1, 100]], [[1, 101], ["101"]]),
+        ({"type": "array", "items": True}, {"maximum": 100}, [[1, 100]], [[101], ["1"]]),
+        ({"type": "array", "prefixItems": [{"type": "number"}]}, {"maximum": 100}, [[1], [1, 100]], [[101], [1, 101]]),
+        ({"type": "array", "items": {"type": "array", "items": {"type": "number"}}}, {"maximum": 100}, [[[100]]], [[[101]], [101]]),
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, {"maximum": 100}, [100, None], [101, "5"]),
+        ({"type": ["integer", "null"]}, {"maximum": 100}, [100, None], [101, 5.5]),
+        ({"anyOf": [{"type": "number"}, {"type": "string"}]}, {"maximum": 100}, [100], [101, "5", None]),
+        ({"type": "number", "allOf": [{"minimum": 1}], "maximum": 500}, {"maximum": 100}, [1, 100], [0, 101]),
+        (False, {"maximum": 100}, [], [5]),
         ({"type": "string"}, {"allowed": ["a", "b"]}, ["a", "b"], ["c", "", "A"]),
         ({"enum": ["b", "c"]}, {"allowed": ["a", "b"]}, ["b"], ["a", "c"]),
         ({"type": "string"}, {"allowed": []}, [], ["a"]),
@@ -59,6 +67,8 @@ def test_a_declared_bound_is_part_of_what_a_verb_takes(
 ) -> None:
     """A maximum, a list and a fixed value hold whatever the schema permits besides, and what it forbids stays forbidden."""
     verb = spec(effect, schema, **declared)
+    once = bounded(verb)
+    assert bounded(once) is once
     assert [value for value in good if not takes(verb, value)] == []
     assert [value for value in bad if takes(verb, value)] == []
 

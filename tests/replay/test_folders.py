@@ -81,6 +81,8 @@ HELD = {
     | company(seat=2, roster=2, supervisor=8, worker=2),
     "killed_roster3": held(turn=7, supervisor=8, triage=6, planner=5, question=4, verb=3, verb_plan=2)
     | company(seat=3, roster=3, supervisor=8, worker=2),
+    "killed_turn8": held(turn=8, supervisor=8, triage=6, planner=5, question=4, verb=3, verb_plan=2)
+    | company(seat=3, roster=3, supervisor=8, worker=2),
     "killed_ledgerless": held(turn=5, supervisor=4, triage=5, planner=3, question=3, verb=3, verb_plan=2),
 }
 """By folder."""

@@ -30,7 +30,7 @@ from ordain.flows.supervisor.kind import (
 )
 from ordain.flows.synthesis.kind import SYNTHESIS
 from ordain.flows.triage.kind import TRIAGE, TRIAGE_1, TRIAGE_2, TRIAGE_3, TRIAGE_4, TRIAGE_5
-from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3, TURN_4, TURN_5, TURN_6
+from ordain.flows.turn.kind import TURN, TURN_1, TURN_2, TURN_3, TURN_4, TURN_5, TURN_6, TURN_7
 from ordain.flows.verb.kind import VERB, VERB_1, VERB_2
 from ordain.flows.verb_plan.kind import VERB_PLAN_1, VERB_PLAN_KIND
 from ordain.flows.workflow.kind import WORKFLOW_RUN
@@ -57,7 +57,7 @@ SHIPPED: tuple[Kind[Any, Any], ...] = (
         ROSTER_1,
     ),
     *(SUPERVISOR_7, SUPERVISOR_6, SUPERVISOR_5, SUPERVISOR_4, SUPERVISOR_3, SUPERVISOR_2, SUPERVISOR_1, STATUS_1),
-    *(TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),
+    *(TURN_7, TURN_6, TURN_5, TURN_4, TURN_3, TURN_2, TURN_1, TRIAGE_5, TRIAGE_4, TRIAGE_3, TRIAGE_2, TRIAGE_1),
 )
 
 

@@ -24,6 +24,8 @@ from ordain.runtime.approvers_word import noes
 ERROR_CHARS = 300
 NOT_DONE = "This was not done: "
 """How code's own reply to a turn begins that failed."""
+NOBODY_KNOWS = " (outcome_unknown)."
+"""How the one ends that tells of a call whose end nobody knows."""
 _WORKFLOW = re.compile(r"workflow ([a-z][a-z0-9_]{0,63})@[0-9]+:")
 _WORKFLOW_REASONS = "workflow."
 _CHILD = re.compile(r"\(run ([0-9a-f]{32})\)\Z")
@@ -86,7 +88,7 @@ def _last_error(stored: StoredRun, facts: HeaderFacts, at: int, step: FailedStep
     line = next((line for line in reversed(facts.lines) if line.mark in ("fail", "unknown")), None)
     workflow, capability = _not_carried_out(facts)
     capability = capability or ("" if line is None or _CHILD.search(line.what) else line.what)
-    by_code = told.startswith(NOT_DONE)  # whatever else it says a model said
+    by_code = told.startswith(NOT_DONE) or told.endswith(NOBODY_KNOWS)  # whatever else it says a model said
     output = told.removeprefix(NOT_DONE) if by_code else "" if line is None else line.excerpt or line.reason
     extension = capability.rpartition(".")[0] or capability or None
     if step is not None:

@@ -381,7 +381,7 @@ async def test_where_nobody_knows_whether_a_step_happened_nothing_more_is_done(t
     async with office(tmp_path) as house:
         answer = await house.carry_out("do it", "lost", text="tea")
         assert house.desk.did == [("note_down", "tea"), ("get_lost", "tea")]
-        assert "nobody knows whether get_lost of workflow lost happened (outcome_unknown)" in said(answer)
+        assert said(answer) == "Nobody knows whether get_lost of workflow lost happened (outcome_unknown)."
         kept = (await house.thread()).last_error
         (child,) = house.query("SELECT id FROM runs WHERE flow = 'workflow'")[0]
         assert (kept["workflowId"], kept["capabilityId"], kept["code"]) == (child, "get_lost", "outcome_unknown")

@@ -12,6 +12,7 @@ from ordain.contracts.catalog import Catalog
 from ordain.contracts.chain import CHAIN_VERB
 from ordain.contracts.conversation import ExecMode
 from ordain.contracts.cortex import ExecutionStep
+from ordain.contracts.legible_text import legible_part
 from ordain.effects.calls import Call
 from ordain.effects.results import VerbReturned
 from ordain.flows.act import Acted, InConversation, act
@@ -129,6 +130,15 @@ def names(steps: Sequence[ExecutionStep]) -> tuple[str, ...]:
 
 def failed(told: TurnOutput, code: str, message: str) -> TurnOutput:
     """A failed turn: what is said about it is written here, by code."""
-    return msgspec.structs.replace(
-        told, ok=False, narrative=f"This was not done: {message.rstrip('.')} ({code}).", error={"code": code, "message": message}
-    )
+    return msgspec.structs.replace(told, ok=False, narrative=why_not(code, message), error={"code": code, "message": message})
+
+
+def why_not(code: str, message: str) -> str:
+    """What code says of a turn that failed. Of a call whose end nobody knows it does not say that it was not done; what others named is spelled where it is mistaken."""
+    said = "\n".join(map(legible_part, message.split("\n"))).rstrip(".")
+    return f"{said[:1].upper()}{said[1:]} ({code})." if code == "outcome_unknown" else f"This was not done: {said} ({code})."
+
+
+def why_not_7(code: str, message: str) -> str:
+    """The same until version 7 of the turn."""
+    return f"This was not done: {message.rstrip('.')} ({code})."

@@ -29,7 +29,7 @@ from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
 from ordain.flows.recall import Recollection, asked_for, bytes_of, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
-from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names
+from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names, why_not, why_not_7
 from ordain.flows.turn.delegation import hand_to, heading_of
 from ordain.flows.turn.execution_plan import execution_plan
 from ordain.flows.turn.request import TurnInput, TurnOutput
@@ -71,6 +71,13 @@ VERB_OF: Mapping[Path, str] = {
     Path.COUNCIL: ENTRY_OF[ExecMode.COUNCIL],
 }
 """What carries a path out: "" is the verb entered by."""
+
+
+async def run_turn_7(context: FlowContext, given: TurnInput) -> TurnOutput:
+    """Until version 7 it was said of what nobody knows, too, that it was not done."""
+    told = await run_turn(context, given)
+    by_code = told.error is not None and told.narrative == why_not(**told.error)
+    return told if told.error is None or not by_code else msgspec.structs.replace(told, narrative=why_not_7(**told.error))
 
 
 async def run_turn(context: FlowContext, given: TurnInput) -> TurnOutput:

@@ -18,7 +18,7 @@ from ordain.flows.recall import RECALL_VERB
 from ordain.flows.turn.carried import chain_tools
 from ordain.flows.turn.delegation import handing
 from ordain.flows.turn.flat_input import FlatTurnInput
-from ordain.flows.turn.flow import run_turn
+from ordain.flows.turn.flow import run_turn, run_turn_7
 from ordain.flows.turn.request import TurnInput, TurnOutput, turn_input
 from ordain.flows.turn.router import ROUTER_PROMPT, ROUTER_PROMPT_4
 from ordain.flows.turn.suggestion import SUGGESTION_PROMPT, WORKFLOW_PROMPT
@@ -126,7 +126,7 @@ def _routed(decided: Mapping[str, Any]) -> Mapping[str, str]:
 
 TURN: Kind[TurnInput, TurnOutput] = Kind(
     name="turn",
-    version=7,
+    version=8,
     run=run_turn,
     decode_input=msgspec.json.Decoder(TurnInput).decode,
     settle=settled_by_error,
@@ -146,7 +146,8 @@ TURN: Kind[TurnInput, TurnOutput] = Kind(
     judged=True,
     failed=_failed,
 )
-TURN_6 = replace(TURN, version=6, run=run_turn_6, grant=_grant_6, prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT), escalates=frozenset())
+TURN_7 = replace(TURN, version=7, run=run_turn_7)
+TURN_6 = replace(TURN_7, version=6, run=run_turn_6, grant=_grant_6, prompts=(ROUTER_PROMPT, WORKFLOW_PROMPT), escalates=frozenset())
 TURN_5 = replace(
     TURN_6,
     version=5,

@@ -19,7 +19,7 @@ from ordain.flows.context import Carrying
 from ordain.flows.kinds import Kinds
 from ordain.flows.shipped import SHIPPED
 from ordain.flows.steps.chain import pack_tools
-from ordain.flows.turn.kind import TURN
+from ordain.flows.turn.kind import TURN, TURN_7
 from ordain.flows.turn.request import TurnInput, TurnOutput
 from ordain.flows.verb_plan.kind import VERB_PLAN_KIND
 from ordain.flows.verb_plan.prompt import VERB_PROMPT
@@ -119,6 +119,21 @@ def test_what_a_message_leaves_open_rule_authorize_judges() -> None:
     taken = turn(EMPTY, said(), verb="evaluate", catalog=catalog.changed(verbs={**catalog.data.verbs, "evaluate": anything}))
     assert (taken.reasons("completeness"), out(taken).ok) == (("completeness.incomplete",), True)
     assert given_of(taken).args == {"text": "What is 6 * 7?"}
+
+
+def test_of_what_nobody_knows_it_is_not_said_that_it_was_not_done() -> None:
+    """Nor where a later message asks what went wrong; a turn that began before says what it said, byte for byte."""
+    lost = joined(child_failed("outcome_unknown", VerbPlanOutput(ok=False, error="outcome_unknown", message="nobody knows whether it went")))
+    assert turn(EMPTY, lost).reply == "Nobody knows whether it went (outcome_unknown)."
+    asked = TurnInput(seq=5, message=MessageFacts(text="What is 6 * 7?", user="ada", channel="web"))
+    before = play(TURN_7, asked, EMPTY, lost, standing=IN_SESSION)
+    assert before.reply == "This was not done: nobody knows whether it went (outcome_unknown)."
+
+
+@pytest.mark.parametrize(("name", "seen"), [("n\u043epe", "n\\u043epe"), ("no\u202epe", "no\\u202epe"), ("größe", "größe")])
+def test_a_name_that_is_mistaken_for_another_is_spelled(name: str, seen: str) -> None:
+    """The reply is the one place where who asked sees that what he named is not what it looks like."""
+    assert turn(verb=name).reply == f"This was not done: there is no verb {seen} (unknown_verb)."
 
 
 def test_a_failed_verb_is_told_by_code() -> None:

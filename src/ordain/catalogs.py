@@ -174,6 +174,7 @@ def build_catalog(
         rows_by_call=bool(settings.policy.approvals.rules),
         bounds_days=any(argument.within_days for argument in arguments),
         web_addresses=any(argument.role in ADDRESSES for argument in arguments),
+        strict_verdicts=True,
         assistant=None if settings.assistant == Assistant() else settings.assistant,
     )
     catalog = Catalog(data, {table.digest: table.encoded}.get)

@@ -92,6 +92,10 @@ class CatalogData(Strict):
         default=False,
         description="Whether a scope that lists domains lets through http, https and, to recipients, mail alone; not there where no argument is an address, nor in catalogs of before, which took any scheme.",
     )
+    strict_verdicts: bool = Field(
+        default=False,
+        description="Whether a verdict weighs a call of a verb that a model proposed and code refused, and leaves out what code looked up by itself; in catalogs of before, neither.",
+    )
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
@@ -108,6 +112,7 @@ LEFT_OUT = (
     "bounds_days",
     "rows_by_call",
     "web_addresses",
+    "strict_verdicts",
     "assistant",
 )
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from operator import attrgetter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -180,7 +181,7 @@ class ProfilePolicy(PinnedProfile):
     @property
     def governs(self) -> bool:
         """Whether the section says anything of a turn that is pinned to nothing."""
-        return any(getattr(self, part) != said for part, said in _SAYS_NOTHING.items())
+        return _what_is_said(self) != _NOTHING
 
 
 _HANDOFFS = frozenset({"allowed_handoff_targets", "allowed_handoff_modes", "default_handoff_mode", "max_fanout_agents"})
@@ -188,6 +189,8 @@ _SAYS_NOTHING: Mapping[str, Any] = {
     part: said for part, said in ProfilePolicy() if part not in {"roles", "relaxable", "selectable", *_HANDOFFS}
 }
 """What a section of policy says of a turn where nobody has written one; roles, what is relaxable and what is selectable say nothing by themselves, and handoffs are held to the section as it stands."""
+_what_is_said = attrgetter(*_SAYS_NOTHING)
+_NOTHING = tuple(_SAYS_NOTHING.values())
 
 
 def contract_of(resource: ResourceType) -> type[PinnedProfile | ProfilePin]:

@@ -84,7 +84,9 @@ async def recall(context: FlowContext, asked: RecallAsked | None, text: str, ver
         "fragments": [{"id": one["id"], "score": one["score"], "trust": one["trust"]} for one in found],
     }
     said = (_left_out(len(given), of),) if len(given) < of else ()
-    return Recollection(fragments=(*said, *given), told=told, seq=acted.seq, acts=acts_of(context, acted))
+    own = context.catalog.data.strict_verdicts
+    acts = tuple(structs.replace(act, own=own) for act in acts_of(context, acted))
+    return Recollection(fragments=(*said, *given), told=told, seq=acted.seq, acts=acts)
 
 
 def _fitting(found: list[dict[str, Any]], room: int, kind: str) -> list[dict[str, Any]]:

@@ -57,15 +57,23 @@ class Acts:
         self.answered = self.answered or not by_code
         self.by_code = self.by_code or by_code
 
-    def decided(self, address: str, act: Act | None, proposed: int) -> None:
-        """A decision says that a call is permitted or denied, or that so many were proposed."""
+    def decided(self, address: str, act: Act | None, proposed: int, own: str = "") -> None:
+        """A decision says that a call is permitted or denied, that so many were proposed, or that the last call of verb ``own`` was code's own."""
         self.proposed += proposed
+        if own:
+            self._owned(own)
         if act is None:
             return
         if act.end is ActEnd.PERMITTED:
             self._permits[address] = act
         else:
             self._done.append(act)
+
+    def _owned(self, verb: str) -> None:
+        at = next((at for at in reversed(range(len(self._done))) if self._done[at].verb == verb), -1)
+        if at >= 0 and self._done[at].end is ActEnd.DONE and not self._done[at].own:
+            self._done[at] = structs.replace(self._done[at], own=True)
+            self.calls -= 1
 
     def began(self, addr: int, decision: str, verb: str) -> None:
         """The call that a decision permitted is about to be made, as effect ``addr``."""

@@ -171,8 +171,8 @@ class Fold:
             return
         self.lines += _lines_of(share, books=rule.name in NO_FLOW_ASKS)
         self.steps += share.steps
-        if share.act is not None or share.proposed:
-            self.acts.decided(str(body.addr), share.act, share.proposed)
+        if share.act is not None or share.proposed or share.own:
+            self.acts.decided(str(body.addr), share.act, share.proposed, share.own)
         if share.spent is not None:
             self._spend(share.spent)
             if self._told_nothing:
@@ -343,11 +343,9 @@ def _lines_of(share: HeaderShare, *, books: bool) -> tuple[HeaderLine, ...]:
     """
     sound = (
         type(share) is HeaderShare
-        and type(share.steps) is int
-        and share.steps >= 0
-        and type(share.proposed) is int
-        and share.proposed >= 0
-        and (share.act is None or (type(share.act) is Act and (books or share.act.end is ActEnd.DENIED)))
+        and (type(share.steps), type(share.proposed), type(share.own)) == (int, int, str)
+        and min(share.steps, share.proposed) >= 0
+        and (share.act is None or (type(share.act) is Act and (books or share.act.end in (ActEnd.DENIED, ActEnd.REFUSED))))
         and (share.spent is None or (books and type(share.spent) is Spend))
         and (share.carved is None or (books and type(share.carved) is Carved))
     )

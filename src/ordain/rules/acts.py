@@ -1,7 +1,6 @@
 """Acts: the verb calls of a run and what became of each; and the verdict on them, which opens a header (RTE-12, FAIL-04).
 
-An act was authorised and made, or denied. What a model proposed and code did not let happen is none, nor is what a turn enters by. No
-word of a model counts for the verdict.
+An act was authorised and made, or denied, there or before it was a call. What a turn enters by is none. No word of a model counts for the verdict.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ class ActEnd(StrEnum):
     """What became of an act.
 
     ``permitted``: allowed, and nothing is known yet of what became of it. ``quoted``: it returned what rules of code said in a model's place,
-    which is a copy of what they were given.
+    which is a copy of what they were given. ``refused``: a model proposed a call that there is, and it was outside of the run's tools or its input
+    fitted no schema.
     """
 
     PERMITTED = "permitted"
@@ -26,13 +26,15 @@ class ActEnd(StrEnum):
     QUOTED = "quoted"
     FAILED = "failed"
     DENIED = "denied"
+    REFUSED = "refused"
     UNKNOWN = "unknown"
 
 
 class Act(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """One call: verb, digest of verb and arguments, what became of it; ``reads``: it was allowed as a read.
 
-    ``run`` and ``addr`` are where the effect stands whose outcome nobody knows; "" and -1 of every other act.
+    ``run`` and ``addr`` are where the effect stands whose outcome nobody knows; "" and -1 of every other act. ``own``: it succeeded, and code made it by
+    itself, as where memory is asked for every message: it is no work that anybody wanted done.
     """
 
     verb: str
@@ -41,6 +43,7 @@ class Act(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     reads: bool = False
     run: str = ""
     addr: int = -1
+    own: bool = False
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -57,18 +60,26 @@ class Work(Struct, frozen=True, kw_only=True):
     carries: bool = False
 
 
+_BAD = frozenset({ActEnd.FAILED, ActEnd.DENIED, ActEnd.REFUSED})
+
+
 def verdict_of(work: Work) -> RunVerdict:
     """The verdict on a run's work.
 
-    A run that failed after one of its acts succeeded is ``partial``: neither all was done nor nothing.
+    A run that failed after one of its acts succeeded is ``partial``: neither all was done nor nothing. So is one of which a call was refused before it
+    was one, and something else was done: alone it is that no tool succeeded.
     """
-    succeeded = any(act.end is ActEnd.DONE for act in work.acts)
-    if any(act.end is ActEnd.UNKNOWN for act in work.acts):
+    acts = tuple(act for act in work.acts if not act.own)
+    succeeded = any(act.end is ActEnd.DONE for act in acts)
+    if any(act.end is ActEnd.UNKNOWN for act in acts):
         return RunVerdict.UNKNOWN
-    if not_made_good(work.acts) or (succeeded and not work.completed):
+    called = tuple(act for act in acts if act.end is not ActEnd.REFUSED)
+    if not_made_good(called) or (succeeded and not work.completed):
         return RunVerdict.PARTIAL
-    if (work.acts or work.proposed) and not succeeded and not any(act.end is ActEnd.QUOTED for act in work.acts):
+    if (acts or work.proposed) and not succeeded and not any(act.end is ActEnd.QUOTED for act in acts):
         return RunVerdict.NO_TOOL
+    if len(called) < len(acts) and not_made_good(acts):
+        return RunVerdict.PARTIAL
     if not work.completed or not (succeeded or work.answered or work.carries):
         return RunVerdict.NOTHING
     return RunVerdict.OK
@@ -77,15 +88,18 @@ def verdict_of(work: Work) -> RunVerdict:
 def not_made_good(acts: Sequence[Act]) -> tuple[str, ...]:
     """The verbs with a call that failed or was denied and was not made good, in order, each once.
 
-    A read is made good by any later success of its verb, every other call by a later success of the identical one.
+    A read is made good by any later success of its verb, every other call by a later success of the identical one; what was refused before it was a call,
+    by any later success of its verb, since the identical one would be refused again.
     """
-    reads, calls = set[str](), set[str]()
+    reads, calls, verbs = set[str](), set[str](), set[str]()
     bad: list[str] = []
     for act in reversed(acts):
         if act.end in (ActEnd.DONE, ActEnd.QUOTED):
             calls.add(act.call)
+            verbs.add(act.verb)
             if act.reads:
                 reads.add(act.verb)
-        elif act.end in (ActEnd.FAILED, ActEnd.DENIED) and act.verb not in reads and act.call not in calls:
-            bad.append(act.verb)
+        elif act.end in _BAD:
+            good = act.verb in verbs if act.end is ActEnd.REFUSED else act.verb in reads or act.call in calls
+            bad += () if good else (act.verb,)
     return tuple(dict.fromkeys(reversed(bad)))

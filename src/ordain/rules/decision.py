@@ -50,7 +50,7 @@ class Recorded(Struct, frozen=True, gc=False, kw_only=True):
 class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
     """What one decision adds to the header of its run: lines, steps, what was used, what was taken out of shared accounts.
 
-    ``act`` is the call that was permitted or denied by it, ``proposed`` how many calls a model proposed.
+    ``act`` is the call that was permitted or denied by it, ``proposed`` how many calls a model proposed. ``own``: the verb whose last call was code's own.
     """
 
     lines: tuple[HeaderLine, ...] = ()
@@ -59,6 +59,7 @@ class HeaderShare(Struct, frozen=True, gc=False, kw_only=True):
     carved: Carved | None = None
     act: Act | None = None
     proposed: int = 0
+    own: str = ""
 
 
 SILENT = HeaderShare()

@@ -114,7 +114,7 @@ def render_header(facts: HeaderFacts) -> str:
         reason = f" · {plain(line.reason, EXCERPT)}" if line.reason else ""
         excerpt = f" · {quoted(line.excerpt, bound)}" if line.excerpt else ""
         lines.append(f"{'  ' * line.depth}{MARKS[line.mark]} {plain(line.what, LINE)}{reason}{excerpt}")
-    if facts.verdict == RunVerdict.OK and not (facts.acts or facts.proposed or facts.carries):
+    if facts.verdict == RunVerdict.OK and not (any(not act.own for act in facts.acts) or facts.proposed or facts.carries):
         lines.append(f"{MARKS['info']} {NO_TOOL_USED}")
     tokens = f"{facts.tokens_in}+{facts.tokens_out} tokens{' (estimated)' if facts.estimated else ''}"
     lines.append(

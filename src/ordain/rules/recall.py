@@ -36,7 +36,7 @@ class RecallFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the message requires memory, the code of why it could not be had ("": it could), and how many fragments it found and gave.
 
     ``auto``: policy asks for it, and the message says nothing of it. ``attached``: so many documents came with the message, and only they are looked at;
-    ``of``: passages that they have in all (0: runs from before did not count them).
+    ``of``: passages that they have in all (0: runs from before did not count them). ``own``: the verb that asked memory, whose call is no work of the turn's.
     """
 
     required: bool
@@ -46,6 +46,7 @@ class RecallFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     auto: bool = False
     attached: int = 0
     of: int = 0
+    own: str = ""
 
 
 def decide_recall(facts: RecallFacts, inputs: None, policy: Policy) -> Decision[Answerable | Unanswerable]:
@@ -67,20 +68,25 @@ _FACTS = msgspec.json.Decoder(RecallFacts)
 def _tells(recorded: Recorded) -> HeaderShare:
     """What was recalled shows in its call; that it was though the message did not ask does not, nor why nothing could be where no call was made."""
     facts = _FACTS.decode(recorded.facts)
+    shown = _shown(facts, recorded.reason)
+    return msgspec.structs.replace(shown, own=facts.own) if facts.own and not facts.code else shown
+
+
+def _shown(facts: RecallFacts, reason: str) -> HeaderShare:
     code = facts.code
     if not code and facts.attached:
         what = f"attached: {facts.given} of {facts.of or facts.found} passages of {facts.attached} document{'s' if facts.attached > 1 else ''} given to the model"
-        return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
+        return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=reason),))
     if not code and facts.auto and facts.given:
         what = f"memory: {facts.given} of {facts.found} remembered {'passages' if facts.found > 1 else 'passage'} given to the model"
-        return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=recorded.reason),))
+        return HeaderShare(lines=(HeaderLine(mark="info", what=what, reason=reason),))
     if not code:
         return SILENT
     if facts.attached:
         what = f"attached: {facts.attached} document{'s' if facts.attached > 1 else ''} not read: {code}"
-        return HeaderShare(lines=(HeaderLine(mark="fail", what=what, reason=recorded.reason),))
-    mark = "fail" if recorded.reason == str(RecallReason.REQUIRED) else "info"
-    return HeaderShare(lines=(HeaderLine(mark=mark, what=f"recall: {code}", reason=recorded.reason),))
+        return HeaderShare(lines=(HeaderLine(mark="fail", what=what, reason=reason),))
+    mark = "fail" if reason == str(RecallReason.REQUIRED) else "info"
+    return HeaderShare(lines=(HeaderLine(mark=mark, what=f"recall: {code}", reason=reason),))
 
 
 RECALL: Rule[RecallFacts, None, Any] = Rule(

@@ -15,6 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 from ordain.contracts.planner import CONTENT_MAX, THOUGHT_MAX, TOOL_ID_MAX
 from ordain.contracts.policy import Policy
 from ordain.contracts.schema import Schema
+from ordain.rules.acts import Act, ActEnd
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.header import HeaderLine
 from ordain.rules.meant import means_call
@@ -63,23 +64,31 @@ class Finish(Struct, frozen=True, tag="finish"):
 
 
 class Invalid(Struct, frozen=True, tag="invalid"):
-    """Not executable; ``detail`` names the place, never the value. ``calls``: it means the call of a tool all the same."""
+    """Not executable; ``detail`` names the place, never the value. ``calls``: it means the call of a tool all the same, and ``refused`` is the verb that it calls.
+
+    No name that there is not: what no verb is called was never in reach.
+    """
 
     detail: str = ""
     calls: bool | UnsetType = UNSET
+    refused: str | UnsetType = UNSET
 
 
 StepOutcome = CallTool | Finish | Invalid
 
 
 class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
-    """Features of one directive: which step, how large, how many tools are on offer; and whether a refused one that means a call counts as one."""
+    """Features of one directive: which step, how large, how many tools are on offer; and whether a refused one that means a call counts as one.
+
+    ``weighs``: the verb that a refused one calls is told, and weighs in the verdict.
+    """
 
     step_index: int
     size_bytes: int
     tools: int
     toolset: str | UnsetType = UNSET
     counts: bool | UnsetType = UNSET
+    weighs: bool | UnsetType = UNSET
 
 
 class StepInputs(Struct, frozen=True, kw_only=True):
@@ -105,7 +114,8 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
         reason, detail = found
         said = inputs.proposal.value if isinstance(inputs.proposal, Parsed) else None
         calls = facts.counts is True and means_call(said, inputs.text, inputs.tools.keys())
-        return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET), reason=reason)
+        refused = cast("dict[str, Any]", said)["action"]["tool_id"] if facts.weighs is True and reason in OF_A_VERB else UNSET
+        return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET, refused), reason=reason)
     value = cast("Parsed", inputs.proposal).value
     if value["finish"]:
         return Decision(outcome=Finish(), reason=StepReason.FINISH)
@@ -243,6 +253,8 @@ OF_A_CALL = frozenset(
     )
 )
 """Refused with these, a directive proposed a call all the same."""
+OF_A_VERB = frozenset({StepReason.TOOL_OUTSIDE, StepReason.INPUT_INVALID})
+"""And with these, a call of a verb that there is: what came of it weighs in the verdict (RTE-12)."""
 
 
 def proposes_call(outcome: StepOutcome, reason: str) -> bool:
@@ -255,8 +267,12 @@ def _tells(recorded: Recorded) -> HeaderShare:
     proposed = outcome.tool_id if isinstance(outcome, CallTool) else "finish" if isinstance(outcome, Finish) else "no executable directive"
     mark = "proposal" if recorded.judged else "fail" if isinstance(outcome, Invalid) else "ok"
     called = proposes_call(outcome, recorded.reason)
+    act = None
+    if isinstance(outcome, Invalid) and outcome.refused is not UNSET:
+        proposed = outcome.refused
+        act = Act(verb=proposed, call=f"step {number}: {proposed}", end=ActEnd.REFUSED)
     line = HeaderLine(mark=mark, what=f"step {number}: {proposed}", reason=recorded.reason)
-    return HeaderShare(steps=1, proposed=int(called), lines=(line,))
+    return HeaderShare(steps=1, proposed=int(called), lines=(line,), act=act)
 
 
 STEP: Rule[StepFacts, StepInputs, Any] = Rule(

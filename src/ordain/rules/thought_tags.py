@@ -20,6 +20,8 @@ _CLOSE = rf"</(?:[a-z]{{1,20}}:)?(?:{_NAMES})\s{{0,8}}>|◁/(?:{_NAMES})▷|(?-i
 OPEN = re.compile(_OPEN, re.IGNORECASE)
 CLOSE = re.compile(_CLOSE, re.IGNORECASE)
 EITHER = re.compile(rf"({_OPEN})|{_CLOSE}", re.IGNORECASE)
+_SIGNS = ("<", "◁", "THINK]")
+"""Every mark has one of them; most answers have none."""
 CHANNELS = re.compile(r"<\|(?:start|channel)\|>", re.IGNORECASE)
 """With one of these begins an answer whose parts name the channel that they are meant for."""
 WORDS = re.compile(r"<\|channel\|>\s*final\b[^<>]{0,80}<\|message\|>", re.IGNORECASE)
@@ -252,7 +254,7 @@ def without_thoughts(text: str) -> str:
     """
     if CHANNELS.match(text.lstrip()):
         return spoken(text)
-    if EITHER.search(text) is None:
+    if not any(sign in text for sign in _SIGNS) or EITHER.search(text) is None:
         return text
     parts: list[str] = []
     at = done = closed = fences = counted = 0

@@ -28,7 +28,7 @@ FELL_BACK = ("fallback.", "recourse.", "tool_first.fallback")
 """Reasons of what took the place of something else: whoever sees the answer sees that as well."""
 SHORT = (CUT, SILENCED, ENDED_UNSAID)
 """Notices of an answer of which something may be missing."""
-NOT_TAKEN = ("attach.beside",)
+NOT_TAKEN = ("attach.beside", "step.tool.unknown", "step.tool.outside_toolset")
 """Reasons of what was said and does not count: nobody is to believe that it does."""
 
 _TOTALS = re.compile(
@@ -42,7 +42,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
 _MODELS = f"{MARKS['info']} models: "
 _INNER = re.compile(rf" *{MARKS['info']} \S+ \(run \S+\) at work · \S+")
 """A run within another that is at work."""
-_REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*\.[a-z0-9_]+)(?= · |$)", re.MULTILINE)
+_REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
 
 class Brief(Struct, frozen=True, gc=False, kw_only=True):

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
@@ -245,8 +246,9 @@ async def any_pin(records: Configuration, workspace: str, session: str = "") -> 
     return any(record.config is not None for record in await records.current(tuple(_pin_keys(workspace, session).values())))
 
 
+@lru_cache(1024)
 def _pin_keys(workspace: str, session: str) -> Mapping[PinScope, ConfigKey]:
-    """Where the pins are that concern a session, the narrowest first."""
+    """Where the pins are that concern a session, the narrowest first; each of its calls asks."""
     pins = pins_of(workspace, session).items()
     return {scope: ConfigKey(place=place, resource=ResourceType.POLICY, id=pin) for scope, (place, pin) in pins}
 

@@ -60,6 +60,8 @@ class Ways:
         self._suspected: dict[str, dict[Structured, frozenset[Leave]]] = {}
         """Ways that were refused, each with what the refused request did without."""
         self._suspected_left: dict[str, set[Leave]] = {}
+        self._asked: dict[str, tuple[ModelProfile, LearntWays]] = {}
+        """Each profile as it was asked last, with what was known then: every call asks several times."""
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
         """How the profile's next answer is held to its schema."""
@@ -74,11 +76,16 @@ class Ways:
         return self._of(name, profile).words_first is True
 
     def _of(self, name: str, profile: ModelProfile) -> LearntWays:
-        learnt, endpoint = self._learnt.get(name), endpoint_digest(profile)
-        return learnt if learnt is not None and learnt.endpoint == endpoint else LearntWays(endpoint=endpoint, at=0, ways={})
+        asked = self._asked.get(name)
+        if asked is None or asked[0] is not profile:
+            learnt, endpoint = self._learnt.get(name), endpoint_digest(profile)
+            known = learnt if learnt is not None and learnt.endpoint == endpoint else LearntWays(endpoint=endpoint, at=0, ways={})
+            asked = self._asked[name] = (profile, known)
+        return asked[1]
 
     def _now(self, name: str, profile: ModelProfile, now: int, **more: Any) -> None:
         self._learnt[name] = structs.replace(self._of(name, profile), at=now, **more)
+        self._asked.pop(name, None)
 
     def _learnt_left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
         return self._of(name, profile).left
@@ -102,7 +109,7 @@ class Ways:
 
     def learnt(self, name: str, profile: ModelProfile) -> Mapping[Structured, Learnt]:
         """What the profile's endpoint is known not to do."""
-        return learnt_of(profile, self._learnt.get(name))
+        return self._of(name, profile).ways
 
     def heard(
         self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, offered: Callable[[], Collection[str]] = tuple

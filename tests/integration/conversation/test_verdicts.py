@@ -29,11 +29,14 @@ from ordain.models.chat_completions import read_completion
 from ordain.models.schemas import OutputTool
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.ports.model import Heard, ModelError, ModelReply, ModelRequest
+from ordain.ports.store import StoredRun
+from ordain.runtime.brief import needs_all
 from ordain.server import Face, build_app
 from ordain.server.translation import HUB_WS, canonical, chat_of_hub, client_request, source_of
 from ordain.settings import load_settings
 from ordain.verbs.functions import VerbError
 from tests.replay.golden import act, finish, request
+from tests.replayed import replayed
 
 OVER = threading.Event()
 WRITES = {"text": ArgumentRole.CONTENT}
@@ -87,6 +90,35 @@ async def test_a_plan_whose_only_tool_failed_is_partial_everywhere(tmp_path: Pat
         assert told["header"].startswith(f"✗ partial · ordain run {told['run_id']} · planner@5")
         run = (await http.get(f"/runs/{told['run_id']}")).json()
         assert (run["verdict"], run["response"]["verdict"], run["header"]) == ("partial", "partial", told["header"])
+
+
+OUTSIDE = act("mail.draft", {"to": ["bob@example.com"], "subject": "hi", "text": "report"})
+UNFIT = act("math.evaluate", {"formula": "1 + 1"})
+ADD = act("math.evaluate", {"expression": "1 + 1"})
+WROTE = finish("I have written to Bob.")
+REFUSED = {
+    "and something else was done": ([OUTSIDE, ADD, WROTE], "partial", True),
+    "and nothing else was done": ([OUTSIDE, WROTE], "no tool succeeded", True),
+    "and then it fitted": ([UNFIT, ADD, WROTE], "ok", False),
+    "and there is no such verb": ([act("write_bob", {}), ADD, WROTE], "ok", True),
+}
+
+
+@pytest.mark.parametrize(("said", "verdict", "whole"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("mode", ["plan", "agent"])
+async def test_a_call_that_was_refused_before_it_was_one(tmp_path: Path, said: list[Any], verdict: str, mode: str, *, whole: bool) -> None:
+    """RTE-12 “failures must not be summarised away”: the verb stands in the header, which one line does not stand for, and no other verb's success makes it good."""
+    async with house(tmp_path, planner=said) as (ordain, http):
+        if mode == "plan":
+            told = (await http.post("/plan/react", json=request("math.evaluate"))).json()
+        else:
+            told = (await http.post("/api/chat", json=agent("add", "math.evaluate"))).json()["reply"]
+        assert told["verdict"] == verdict
+        assert needs_all(told["header"]) is whole
+        named = {"partial": "step 1: mail.draft", "no tool succeeded": "step 1: mail.draft"}.get(verdict, "step 1: ")
+        assert named in told["header"]
+        stored = await ordain.runtime.services.store.load([told["run_id"]])
+        assert all(replayed(ordain.runtime.services, run).equal for run in stored.values() if isinstance(run, StoredRun))
 
 
 ACTION = {"tool_id": "math.evaluate", "input": {"expression": "2 + 2"}}

@@ -84,6 +84,29 @@ dids = st.lists(
 )
 
 
+REFUSED = Act(verb="send", call="step 1: send", end=ActEnd.REFUSED)
+DONE = Act(verb="look", call="a", end=ActEnd.DONE, reads=True)
+RECALLED = structs.replace(DONE, own=True)
+
+
+@pytest.mark.parametrize(
+    ("work", "verdict", "verbs"),
+    [
+        (Work(acts=(REFUSED, DONE), proposed=2, completed=True, answered=True), "partial", ("send",)),
+        (Work(acts=(DONE, REFUSED), proposed=2, completed=True, answered=True), "partial", ("send",)),
+        (Work(acts=(REFUSED,), proposed=1, completed=True, answered=True), "no tool succeeded", ("send",)),
+        (Work(acts=(REFUSED, structs.replace(DONE, verb="send")), proposed=2, completed=True, answered=True), "ok", ()),
+        (Work(acts=(RECALLED,), completed=True), "nothing done", ()),
+        (Work(acts=(RECALLED,), completed=True, answered=True), "ok", ()),
+        (Work(acts=(RECALLED,), completed=False), "nothing done", ()),
+        (Work(acts=(RECALLED, REFUSED), proposed=1, completed=True, answered=True), "no tool succeeded", ("send",)),
+    ],
+)
+def test_what_was_refused_weighs_and_what_code_looked_up_does_not(work: Work, verdict: str, verbs: tuple[str, ...]) -> None:
+    """RTE-12: a call that a model proposed and code refused is made good by a success of its verb alone; that memory answered is no work done."""
+    assert (verdict_of(work), not_made_good(work.acts)) == (verdict, verbs)
+
+
 async def _do(context: FlowContext, given: list[Any]) -> list[Any]:
     done: list[Acted] = [await act(context, Call(verb=name, args={"text": text})) for name, text, _ in given]
     return [[str(one.end), one.verb, one.call] for made in done for one in acts_of(context, made)]

@@ -110,7 +110,11 @@ async def next_step(context: FlowContext, progress: Progress) -> NextStep:
 def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> NextStep:
     proposal = proposal_of(answer)
     facts = StepFacts(
-        step_index=len(progress.steps), size_bytes=proposal.size_bytes, tools=len(progress.tools), counts=progress.counts or UNSET
+        step_index=len(progress.steps),
+        size_bytes=proposal.size_bytes,
+        tools=len(progress.tools),
+        counts=progress.counts or UNSET,
+        weighs=context.catalog.data.strict_verdicts or UNSET,
     )
     inputs = StepInputs(
         proposal=proposal,

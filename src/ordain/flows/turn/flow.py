@@ -27,7 +27,7 @@ from ordain.flows.history import gather
 from ordain.flows.images import ImagesShown
 from ordain.flows.observations import error_of
 from ordain.flows.pinned import profiled
-from ordain.flows.recall import Recollection, asked_for, bytes_of, lines_of, recall
+from ordain.flows.recall import RECALL_VERB, Recollection, asked_for, bytes_of, lines_of, recall
 from ordain.flows.steps.trace import proposal_of
 from ordain.flows.turn.carried import PlannedWork, carry, chain_tools, failed, names, why_not, why_not_7
 from ordain.flows.turn.delegation import hand_to, heading_of
@@ -235,6 +235,7 @@ def _recall_outcome(context: FlowContext, asked: RecallAsked, recalled: Recollec
         auto=asked.auto,
         attached=attached,
         of=recalled.told.get("of", 0),
+        own=RECALL_VERB if context.catalog.data.strict_verdicts and recalled.seq >= 0 else "",
     )
     refs = (0,) if recalled.seq < 0 else (0, recalled.seq)
     return context.fx.decide(RECALL, facts, None, refs).outcome

@@ -123,7 +123,9 @@ def test_what_a_message_leaves_open_rule_authorize_judges() -> None:
 
 def test_of_what_nobody_knows_it_is_not_said_that_it_was_not_done() -> None:
     """Nor where a later message asks what went wrong; a turn that began before says what it said, byte for byte."""
-    lost = joined(child_failed("outcome_unknown", VerbPlanOutput(ok=False, error="outcome_unknown", message="nobody knows whether it went")))
+    lost = joined(
+        child_failed("outcome_unknown", VerbPlanOutput(ok=False, error="outcome_unknown", message="nobody knows whether it went"))
+    )
     assert turn(EMPTY, lost).reply == "Nobody knows whether it went (outcome_unknown)."
     asked = TurnInput(seq=5, message=MessageFacts(text="What is 6 * 7?", user="ada", channel="web"))
     before = play(TURN_7, asked, EMPTY, lost, standing=IN_SESSION)
@@ -316,7 +318,10 @@ def test_what_is_recalled_goes_along() -> None:
     assert [one["text"] for one in given_of(played).recalled] == ["The lamp is red."]
     assert (out(played).recall["found"], out(played).recall["given"]) == (1, 1)
     (decided,) = played.decided("recall")
-    assert (decided.reason, decided.facts) == ("recall.had", {"required": False, "found": 1, "given": 1})
+    assert (decided.reason, decided.facts) == (
+        "recall.had",
+        {"required": False, "found": 1, "given": 1, "own": "recall.fetch_context"},
+    )
     assert "recall:" not in played.header
 
 

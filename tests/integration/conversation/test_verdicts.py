@@ -117,7 +117,8 @@ async def test_a_call_that_was_refused_before_it_was_one(tmp_path: Path, said: l
         assert needs_all(told["header"]) is whole
         named = {"partial": "step 1: mail.draft", "no tool succeeded": "step 1: mail.draft"}.get(verdict, "step 1: ")
         assert named in told["header"]
-        stored = await ordain.runtime.services.store.load([told["run_id"]])
+        run = told["header"].partition("ordain run ")[2].partition(" ")[0]
+        stored = await ordain.runtime.services.store.load([run])
         assert all(replayed(ordain.runtime.services, run).equal for run in stored.values() if isinstance(run, StoredRun))
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from ordain import Ordain
 from ordain.contracts.access import Principal, TokenScope
 from ordain.contracts.conversation import Attachment, MessageAnswer
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.verbs import VerbRequest
 from ordain.ports.store import load_run
+from ordain.settings import load_settings
 from ordain.testing import finish
 from tests.replayed import replayed
 from tests.shapes.lines import act, steps
@@ -52,6 +54,17 @@ async def test_chat_remembers_though_nobody_asks() -> None:
         stored = await load_run(services.store, answer.run_id or "")
         assert stored is not None
         assert replayed(services, stored).verdict == "equal"
+
+
+async def test_that_memory_answered_is_no_work_done(tmp_path: Path) -> None:
+    """RTE-12: where code wrote the answer nothing was done, whatever is remembered; nor is it a tool that was used."""
+    async with Ordain(load_settings({}, tmp_path)) as ordain:
+        await ordain.runtime.library.add_note("default", NoteRequest(text="The boiler needs 1.5 bar.", user_id="ada"))
+        sent = await ordain.send(message("What of the boiler?"))
+        told = await ordain.answer(sent)
+        assert told.reply is not None
+        assert told.reply.header.startswith("✗ nothing done")
+        assert ("✓ recall.fetch_context" in told.reply.header, "0 verb calls" in told.reply.header) == (True, True)
 
 
 async def test_each_is_given_their_own() -> None:

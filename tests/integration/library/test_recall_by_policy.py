@@ -63,7 +63,7 @@ async def test_that_memory_answered_is_no_work_done(tmp_path: Path) -> None:
         sent = await ordain.send(message("What of the boiler?"))
         told = await ordain.answer(sent)
         assert told.reply is not None
-        assert told.reply.header.startswith("✗ nothing done")
+        assert told.reply.header.startswith("· nothing done")
         assert ("✓ recall.fetch_context" in told.reply.header, "0 verb calls" in told.reply.header) == (True, True)
 
 

@@ -20,6 +20,7 @@ from ordain.ports.store import load_run
 from ordain.runtime.attachments import file_read
 from tests.integration.library.pdf import pdf
 from tests.replayed import replayed
+from tests.shapes.lines import holds, script_of
 from tests.shapes.pictures import PNG
 from tests.shapes.talk import PRINCIPAL, House
 
@@ -168,11 +169,14 @@ async def test_too_many_bytes_are_refused() -> None:
 
 async def test_a_message_that_is_refused_leaves_no_document() -> None:
     """What was read for it is given up: it is in no search, and nothing of it is stored."""
-    async with House(policy={"engine": {"max_accepted": 1}}) as house:
-        with pytest.raises(OrdainError):
+    async with House(script_of(holds("slowly")), policy={"engine": {"max_accepted": 1}}) as house:
+        with pytest.raises(OrdainError):  # one is at work, however slow the machine is
             await asyncio.gather(
                 *(
-                    ask(house, with_files("hold", Attachment.of(f"{number}.txt", f"words {number}".encode()), session=f"s{number}"))
+                    ask(
+                        house,
+                        with_files("read it slowly", Attachment.of(f"{number}.txt", f"words {number}".encode()), session=f"s{number}"),
+                    )
                     for number in range(6)
                 )
             )

@@ -169,7 +169,7 @@ async def test_too_many_bytes_are_refused() -> None:
 
 async def test_a_message_that_is_refused_leaves_no_document() -> None:
     """What was read for it is given up: it is in no search, and nothing of it is stored."""
-    async with House(script_of(holds("slowly")), policy={"engine": {"max_accepted": 1}}) as house:
+    async with House(script=script_of(holds("slowly")), policy={"engine": {"max_accepted": 1}}) as house:
         with pytest.raises(OrdainError):  # one is at work, however slow the machine is
             await asyncio.gather(
                 *(

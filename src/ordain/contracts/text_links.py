@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
+
+from ordain.contracts.link_places import Place, begun_with, html_places, markdown_places, sheet_places
 
 LINKS_MAX: Final = 200
 """Most links of one text; what is not listed is not to be fetched."""
@@ -27,6 +30,7 @@ _FOUND: Final = (
     (re.compile(rf"(!?)\[[^\[\]]{{0,1000}}\]\({_SPACE}{_TARGET}"), None),  # [text](url), ![text](url)
     (re.compile(rf"(\])\(({_SPACE}<?[^\s<>)\"']{{1,4000}})"), None),  # whatever stands before, as an image within a link
     (re.compile(rf"^ {{0,3}}\[[^\[\]]{{1,1000}}\]:{_SPACE}{_TARGET}", re.MULTILINE), True),  # [name]: url, of a link or of an image
+    (re.compile(r"!\[\[([^\[\]\n]{1,4000})\]\]|\[img[^\[\]\n]{0,100}\]([^\s\[\]]{1,4000})", re.IGNORECASE), True),  # of wikis and of forums
     (re.compile(rf"\b(?:src|srcset|poster|background|data|lowsrc){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})", re.IGNORECASE), True),
     (re.compile(rf"\b(?:href|action|formaction|cite|ping){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})", re.IGNORECASE), False),
     (re.compile(rf"\b(?:url\(|@import{_SPACE}){_SPACE}[\"']?([^\s\"'<>)]{{1,4000}})", re.IGNORECASE), True),  # CSS
@@ -34,8 +38,10 @@ _FOUND: Final = (
     (re.compile(r"(?<![\w@./])(www\.[^\s<>\"'`()\[\]]{3,4000})", re.IGNORECASE), False),
 )
 """Patterns, and whether what they find is loaded (True), opened (False), or which of the two their first group says (None)."""
-_SIGNS: Final = ("](", "]:", "=", ":/", ":\\", "url(", "@import", "www.")
+_SIGNS: Final = ("](", "][", "]:", "=", ":/", ":\\", "url(", "src(", "image", "[img", "![[", "@import", "www.")
 """One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an answer is looked at each time it is asked for."""
+_HOST_LEAVES_OUT: Final = re.compile("[\u00ad\u034f\u200b-\u200d\u2060\ufeff]")
+"""What a browser leaves out of a host's name (UTS 46)."""
 _TAIL: Final = ".,;:!?*_~"
 
 
@@ -74,12 +80,12 @@ def links_of(text: str) -> list[TextLink]:
     small = looked_at.lower()
     if not any(sign in small for sign in _SIGNS):
         return []
-    found = dict[str, tuple[int, bool]]()
-    for at, url, image in _places(looked_at):
-        first, loaded = found.get(url, (at, False))
-        found[url] = min(at, first), loaded or image
+    found = dict[str, tuple[int, bool, str]]()
+    for at, url, image, base in _places(looked_at):
+        first, loaded, host = found.get(url, (at, False, ""))
+        found[url] = min(at, first), loaded or image, host or host_of(url) or (host_of(begun_with(base, url)) if base else "")
     ordered = sorted(found.items(), key=lambda one: one[1][0])[:LINKS_MAX]
-    return [TextLink(url=url[:URL_CHARS], host=host_of(url), image=image) for url, (_, image) in ordered]
+    return [TextLink(url=url[:URL_CHARS], host=host, image=image) for url, (_, image, host) in ordered]
 
 
 def as_field(text: str) -> dict[str, list[dict[str, Any]]]:
@@ -94,7 +100,8 @@ def host_of(url: str) -> str:
     if re.match(r"www\.", plain, re.IGNORECASE):
         plain = f"//{plain}"
     try:
-        return (urlsplit(re.sub(r"^([a-z][a-z0-9+.-]*:)/{0,9}(?=[^/])", _with_slashes, plain, flags=re.IGNORECASE)).hostname or "").lower()
+        host = urlsplit(re.sub(r"^([a-z][a-z0-9+.-]*:)/{0,9}(?=[^/])", _with_slashes, plain, flags=re.IGNORECASE)).hostname or ""
+        return _HOST_LEAVES_OUT.sub("", unicodedata.normalize("NFKC", unquote(host))).replace("\u3002", ".").lower()
     except ValueError:
         return ""
 
@@ -104,12 +111,14 @@ def _with_slashes(scheme: re.Match[str]) -> str:
     return f"{scheme[1]}//" if scheme[1].lower() in {"http:", "https:", "ftp:", "ws:", "wss:"} else scheme[0]
 
 
-def _places(text: str) -> Iterator[tuple[int, str, bool]]:
+def _places(text: str) -> Iterator[Place]:
+    """What readers of Markdown, HTML and CSS find, and beside them whatever looks like an address."""
+    yield from (place for read in (markdown_places, html_places, sheet_places) for place in read(text) if place.url)
     for pattern, loaded in _FOUND:
         for match in pattern.finditer(text):
             url = match[match.lastindex or 0].strip().lstrip("<").rstrip(_TAIL)
             if url:
-                yield match.start(match.lastindex or 0), url, match[1] == "!" if loaded is None else loaded
+                yield Place(match.start(match.lastindex or 0), url, match[1] == "!" if loaded is None else loaded)
 
 
 def texts_of(value: object) -> str:

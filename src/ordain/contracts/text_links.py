@@ -1,22 +1,21 @@
 """What a text would make a page load or open: its links and images as data, with their hosts, beside the text.
 
 A model's text is not gated (it is what somebody reads), and whoever renders it decides what is fetched. What is found errs on the side of too much:
-Markdown, HTML, CSS and bare addresses, read as a browser would, whether or not a renderer knows them.
+Markdown, HTML, CSS and bare addresses, read as a browser would, whether or not a renderer knows them. Patterns find what looks like an address; what has
+a structure (``links_markdown``, ``links_html``) is read by it as well. An address is listed where either finds it, and is loaded where either says so.
 """
 
 from __future__ import annotations
 
-import html
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, cast
-from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
-from ordain.contracts.link_places import Place, begun_with, html_places, markdown_places, sheet_places
+from ordain.contracts.links_markdown import markdown_addresses, unescaped
+from ordain.contracts.url_hosts import host_of
 
 LINKS_MAX: Final = 200
 """Most links of one text; what is not listed is not to be fetched."""
@@ -33,15 +32,13 @@ _FOUND: Final = (
     (re.compile(r"!\[\[([^\[\]\n]{1,4000})\]\]|\[img[^\[\]\n]{0,100}\]([^\s\[\]]{1,4000})", re.IGNORECASE), True),  # of wikis and of forums
     (re.compile(rf"\b(?:src|srcset|poster|background|data|lowsrc){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})", re.IGNORECASE), True),
     (re.compile(rf"\b(?:href|action|formaction|cite|ping){_SPACE}={_SPACE}[\"']?([^\s\"'<>]{{1,4000}})", re.IGNORECASE), False),
-    (re.compile(rf"\b(?:url\(|@import{_SPACE}){_SPACE}[\"']?([^\s\"'<>)]{{1,4000}})", re.IGNORECASE), True),  # CSS
+    (re.compile(rf"(?:\burl\(|@import\b{_SPACE}){_SPACE}[\"']?([^\s\"'<>)]{{1,4000}})", re.IGNORECASE), True),  # CSS
     (re.compile(r"\b([a-z][a-z0-9+.-]{1,20}:[/\\]{2}[^\s<>\"'`()\[\]]{1,4000})", re.IGNORECASE), False),
     (re.compile(r"(?<![\w@./])(www\.[^\s<>\"'`()\[\]]{3,4000})", re.IGNORECASE), False),
 )
 """Patterns, and whether what they find is loaded (True), opened (False), or which of the two their first group says (None)."""
-_SIGNS: Final = ("](", "][", "]:", "=", ":/", ":\\", "url(", "src(", "image", "[img", "![[", "@import", "www.")
+_SIGNS: Final = ("](", "][", "]:", "=", ":/", ":\\", "url(", "src(", "image", "[img", "![[", "@import", "www.", "<style")
 """One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an answer is looked at each time it is asked for."""
-_HOST_LEAVES_OUT: Final = re.compile("[\u00ad\u034f\u200b-\u200d\u2060\ufeff]")
-"""What a browser leaves out of a host's name (UTS 46)."""
 _TAIL: Final = ".,;:!?*_~"
 
 
@@ -80,12 +77,25 @@ def links_of(text: str) -> list[TextLink]:
     small = looked_at.lower()
     if not any(sign in small for sign in _SIGNS):
         return []
-    found = dict[str, tuple[int, bool, str]]()
-    for at, url, image, base in _places(looked_at):
-        first, loaded, host = found.get(url, (at, False, ""))
-        found[url] = min(at, first), loaded or image, host or host_of(url) or (host_of(begun_with(base, url)) if base else "")
+    found, base = dict[str, tuple[int, bool]](), ""
+    for at, url, image in _places(looked_at):
+        first, loaded = found.get(url, (at, False))
+        found[url] = min(at, first), loaded or image
+    if "<" in looked_at:
+        base = _add_html(looked_at, found)
     ordered = sorted(found.items(), key=lambda one: one[1][0])[:LINKS_MAX]
-    return [TextLink(url=url[:URL_CHARS], host=host, image=image) for url, (_, image, host) in ordered]
+    return [TextLink(url=url[:URL_CHARS], host=host_of(url) or host_of(unescaped(url), base), image=image) for url, (_, image) in ordered]
+
+
+def _add_html(text: str, found: dict[str, tuple[int, bool]]) -> str:
+    """Add what HTML has, and give the host of addresses that name none. One that is written in another way than it is meant comes behind the others."""
+    from ordain.contracts.links_html import html_addresses  # lazy: most texts have none, and a start needs no parser
+
+    read = html_addresses(text)
+    for url, loaded in read.loaded.items():
+        at, image = found.get(url) or (text.find(url), False)
+        found[url] = at if at >= 0 else len(text), image or loaded
+    return read.base
 
 
 def as_field(text: str) -> dict[str, list[dict[str, Any]]]:
@@ -94,31 +104,14 @@ def as_field(text: str) -> dict[str, list[dict[str, Any]]]:
     return {"links": [asdict(link) for link in links]} if links else {}
 
 
-def host_of(url: str) -> str:
-    """The host that a browser would ask, in lower case; "" where the address names none."""
-    plain = re.sub(r"[\x00-\x20]", "", html.unescape(url)).replace("\\", "/")
-    if re.match(r"www\.", plain, re.IGNORECASE):
-        plain = f"//{plain}"
-    try:
-        host = urlsplit(re.sub(r"^([a-z][a-z0-9+.-]*:)/{0,9}(?=[^/])", _with_slashes, plain, flags=re.IGNORECASE)).hostname or ""
-        return _HOST_LEAVES_OUT.sub("", unicodedata.normalize("NFKC", unquote(host))).replace("\u3002", ".").lower()
-    except ValueError:
-        return ""
-
-
-def _with_slashes(scheme: re.Match[str]) -> str:
-    """A browser reads ``https:example.org`` and ``https:///example.org`` as ``https://example.org``."""
-    return f"{scheme[1]}//" if scheme[1].lower() in {"http:", "https:", "ftp:", "ws:", "wss:"} else scheme[0]
-
-
-def _places(text: str) -> Iterator[Place]:
-    """What readers of Markdown, HTML and CSS find, and beside them whatever looks like an address."""
-    yield from (place for read in (markdown_places, html_places, sheet_places) for place in read(text) if place.url)
+def _places(text: str) -> Iterator[tuple[int, str, bool]]:
+    """What stands there as Markdown, and beside it whatever looks like an address."""
+    yield from markdown_addresses(text)
     for pattern, loaded in _FOUND:
         for match in pattern.finditer(text):
             url = match[match.lastindex or 0].strip().lstrip("<").rstrip(_TAIL)
             if url:
-                yield Place(match.start(match.lastindex or 0), url, match[1] == "!" if loaded is None else loaded)
+                yield match.start(match.lastindex or 0), url, match[1] == "!" if loaded is None else loaded
 
 
 def texts_of(value: object) -> str:

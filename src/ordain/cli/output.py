@@ -20,6 +20,8 @@ MESSAGE = 2000
 """Most characters of a message on stderr."""
 CELL = 300
 COLUMNS_MIN = 20
+PIPED_COLUMNS = 120
+"""Of what is written for people, and to no terminal."""
 HEADER_INDENT = "      "
 """Before the rest of a header's line that is too long for its terminal."""
 _UNQUOTED = {'\\"': '"', "\\\\": "\\"}
@@ -113,15 +115,16 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, fi
         print(clipped(line, terminal_columns()) if fits else line)
 
 
-def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[object]]]) -> None:
-    """The same, fitting, with the rows of each group below its name."""
+def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[object]]], *, whole: bool = False) -> None:
+    """The same, fitting, with the rows of each group below its name; where no terminal is printed to, in lines that people can read. ``whole``: nothing is cut."""
+    columns = UNBROKEN if whole else terminal_columns() if sys.stdout.isatty() else PIPED_COLUMNS
     first, *lines = _table_lines([headings, *(row for rows in groups.values() for row in rows)])
-    print(clipped(f"  {first}", terminal_columns()))
+    print(clipped(f"  {first}", columns))
     rest = iter(lines)
     for name, rows in groups.items():
         print(cell_text(name))
         for _ in rows:
-            print(clipped(f"  {next(rest)}", terminal_columns()))
+            print(clipped(f"  {next(rest)}", columns))
 
 
 def _table_lines(rows: Sequence[Sequence[object]]) -> list[str]:

@@ -110,7 +110,10 @@ async def test_an_agent_turn_may_hand_work_on(tmp_path: Path) -> None:
         assert answer.reply is not None
         assert desk.did == [("note_down", "tea")], answer.reply.header
         assert "step 2: note_down · step.tool.outside_toolset" in answer.reply.header
-        assert (answer.reply.ok, answer.reply.verdict) == (False, "partial")  # what the planner asked for by itself was refused, and stays undone
+        assert (answer.reply.ok, answer.reply.verdict) == (
+            False,
+            "partial",
+        )  # what the planner asked for by itself was refused, and stays undone
         lawful(one)
 
 

@@ -71,9 +71,9 @@ def markdown_places(text: str) -> Iterator[Place]:
         return
     if text.count("[") > BRACKETS_MOST:  # nobody writes so many; what stands behind is found as whatever looks like an address is
         text = text[:CROWDED_CHARS]
-    env: dict[str, Any] = {}
+    beside: dict[str, Any] = {}
     lines: list[int] = [0, *(found.end() for found in re.finditer("\n", text))]
-    for token in _markdown().parse(text, env):
+    for token in _markdown().parse(text, beside):
         line: int = token.map[0] if token.map else 0
         begins = lines[min(line, len(lines) - 1)]
         waiting = list(token.children or ())
@@ -83,7 +83,7 @@ def markdown_places(text: str) -> Iterator[Place]:
             url, image = (one.attrs.get("src"), True) if one.type == "image" else (one.attrs.get("href"), False)
             if isinstance(url, str):
                 yield Place(max(text.find(url, begins), begins), url, image)
-    for defined in env.get("references", {}).values():
+    for defined in beside.get("references", {}).values():
         yield Place(max(text.find(defined["href"]), 0), defined["href"], image=True)  # of a link or of a picture
 
 

@@ -171,5 +171,5 @@ class Spending:
     def _beside(at: int, lane: str, other: Beside) -> ModelAttempt:
         """The attempt of a hedged call that did not count."""
         named = {"lane": lane, "profile": other.profile, "provider": other.provider, "model": other.model, "code": other.code}
-        used = {"input_tokens": other.input_tokens, "output_tokens": other.output_tokens}
-        return ModelAttempt(at=at, **named, **used, tokens=0, usd_micros=0, estimated=False)
+        counted, said = other.input_tokens, other.output_tokens
+        return ModelAttempt(at=at, **named, input_tokens=counted, output_tokens=said, tokens=0, usd_micros=0, estimated=False)

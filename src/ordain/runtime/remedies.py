@@ -9,11 +9,14 @@ import re
 from collections.abc import Mapping
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import remedy_of
+from ordain.contracts.remedies import NOT_HELD, remedy_of
 from ordain.contracts.verdict import RunVerdict
+from ordain.rules import enforcement
 from ordain.rules.header import MARKS, TITLE
 
-_FAILED_MODEL = re.compile(rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?= · |$)", re.MULTILINE)
+_FAILED_MODEL = re.compile(
+    rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n]*)\"$|(?= · |$))", re.MULTILINE
+)
 _STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
 
 
@@ -23,7 +26,7 @@ def remedies(header: str) -> tuple[str, ...]:
     A model that is left alone for a while is told by what it failed with before.
     """
     done = verdict_told(header) in (RunVerdict.OK, "")
-    told = ((profile, remedy_of(code)) for profile, code in _failed(header).items() if not done or code in _STAYING)
+    told = ((profile, _remedy(found)) for profile, found in _failed(header).items() if not done or found["code"] in _STAYING)
     return tuple(f"{profile}: {remedy}" for profile, remedy in told if remedy is not None)
 
 
@@ -45,18 +48,25 @@ def remedies_by_code(header: str) -> Mapping[str, str]:
 
     About an open circuit what is done about what opened it: what the model that was left alone last failed with before.
     """
-    why = {found["code"]: found["code"] for found in _FAILED_MODEL.finditer(header)}
+    why = {found["code"]: found for found in _FAILED_MODEL.finditer(header)}
     left_alone = [found["profile"] for found in _FAILED_MODEL.finditer(header) if found["code"] == ModelErrorCode.CIRCUIT_OPEN]
     if left_alone:
         why[ModelErrorCode.CIRCUIT_OPEN] = _failed(header)[left_alone[-1]]
-    told = {code: remedy_of(cause) for code, cause in why.items()}
+    told = {code: _remedy(cause) for code, cause in why.items()}
     return {code: remedy for code, remedy in told.items() if remedy is not None}
 
 
-def _failed(header: str) -> dict[str, str]:
+def _failed(header: str) -> dict[str, re.Match[str]]:
     """By profile, what it failed with last."""
-    last: dict[str, str] = {}
+    last: dict[str, re.Match[str]] = {}
     for found in _FAILED_MODEL.finditer(header):
         if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
-            last[found["profile"]] = found["code"]
+            last[found["profile"]] = found
     return last
+
+
+def _remedy(found: re.Match[str]) -> str | None:
+    """What is malformed may be so in two ways: no answer of the provider's wire, or one that was not held to its form, which ``ModelError`` tells in fixed words."""
+    if found["code"] == ModelErrorCode.MALFORMED and found["told"] in enforcement.NOT_HELD:
+        return NOT_HELD
+    return remedy_of(found["code"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import REMEDIES
+from ordain.contracts.remedies import NOT_HELD, REMEDIES
+from ordain.rules import enforcement
 from ordain.rules.header import HeaderLine
 from ordain.runtime.brief import in_words
 from ordain.runtime.remedies import remedies, remedies_by_code
@@ -47,6 +48,16 @@ def test_an_error_is_told_by_what_its_model_failed_with() -> None:
     assert f"a: {REMEDIES[ModelErrorCode.CONNECTION]}" in remedies(told)
     timed_out = HeaderLine(mark="fail", what="web.read", reason="timed_out")
     assert remedies_by_code(header(lines=(timed_out,), **UNDONE)) == {}
+
+
+@pytest.mark.parametrize("told", sorted(enforcement.NOT_HELD))
+def test_who_answers_in_another_form_speaks_the_provider_s_language(told: str) -> None:
+    """What is not held to its schema is told so, and never as an address or a provider that is wrong; of any other malformed answer that may be."""
+    line = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt=told)
+    other = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt="not JSON")
+    assert remedies(header(lines=(other, line), **UNDONE)) == (f"worker: {NOT_HELD}",)
+    assert remedies_by_code(header(lines=(other, line), **UNDONE)) == {"malformed": NOT_HELD}
+    assert remedies(header(lines=(line, other), **UNDONE)) == (f"worker: {REMEDIES[ModelErrorCode.MALFORMED]}",)
 
 
 def test_what_passed_by_itself_needs_no_remedy() -> None:

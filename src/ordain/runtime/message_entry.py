@@ -66,7 +66,7 @@ def body_of(message: Message, files: Sequence[dict[str, Any]] | None = None) -> 
 
 def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Received:
     """A stored message, all of it as the transcript has it; an erased one says nothing."""
-    body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
+    body = body_of_entry(entry.body)
     context = Context.model_validate(body.context, strict=False)
     facts = message_facts(body.text, body.user, entry.channel, context, body.attachments)
     return Received(
@@ -84,18 +84,19 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
 
 def facts_of_entry(spoken: LatestEntry) -> MessageFacts:
     """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
-    body = _body_of_entry(spoken)
+    body = body_of_entry(spoken.body)
     context = Context.model_validate(body.context, strict=False)
     return message_facts(body.text, body.user, spoken.channel, context, body.attachments)
 
 
 def thread_ref_of(spoken: LatestEntry) -> str:
     """The word for a thread that an earlier message came under; "" where there is none, or it is erased."""
-    return str(_body_of_entry(spoken).context.get("thread_ref") or "")
+    return str(body_of_entry(spoken.body).context.get("thread_ref") or "")
 
 
-def _body_of_entry(spoken: LatestEntry) -> MessageBody:
-    return MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
+def body_of_entry(body: bytes | None) -> MessageBody:
+    """A stored body again; an erased one says nothing."""
+    return MessageBody(text="", user="") if body is None else msgspec.json.decode(body, type=MessageBody)
 
 
 def _thread_numbered(context: Context) -> int:

@@ -37,8 +37,11 @@ MODELS: Mapping[str, str] = {
 BY_PROFILE = ":"
 """What stands between a model's name and the profile that it is served by."""
 DEFAULT_USER = "local"
+"""Who speaks where nobody says it, and it is not whoever runs the server; of old everybody whom nobody named."""
 SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x-librechat-conversation-id": "librechat:"}
 """Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
+UNNAMED = ("", "new")
+"""What other clients call a conversation that has no name yet."""
 USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 AS_JSON = "Answer with JSON alone and nothing around it."
@@ -47,7 +50,7 @@ _NAME = "session_id"
 
 
 class OpenAIAsked(Struct, frozen=True, kw_only=True):
-    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said."""
+    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said; ``user`` who says it, "" where nobody is named."""
 
     model: str
     mode: ExecMode | None
@@ -240,7 +243,7 @@ def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> st
     """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where there is none."""
     for header, prefix in SESSION_HEADERS.items():
         named = headers.get(header)
-        if named or (named is not None and not prefix):  # other clients send theirs empty where a conversation begins
+        if named is not None and not (prefix and named in UNNAMED):
             return _session(f"{prefix}{named}", header)
     given = (metadata or {}).get(_NAME)
     if given is None:
@@ -262,7 +265,7 @@ def _session(name: str, where: str) -> str:
 
 
 def _user(given: str | None, headers: Mapping[str, str]) -> str:
-    found = given or next((value for name in USER_HEADERS if (value := headers.get(name))), DEFAULT_USER)
+    found = given or next((value for name in USER_HEADERS if (value := headers.get(name))), "")
     return found[:200]
 
 

@@ -38,6 +38,7 @@ from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json, at_rest
 from ordain.server.openai.answers import note_of
 from ordain.server.openai.asked import (
+    DEFAULT_USER,
     MODELS,
     SESSION_HEADERS,
     USER_HEADERS,
@@ -108,9 +109,13 @@ def openai_router(face: Face) -> Resource:
 
     @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """A response, likewise; `previous_response_id` goes on in the session of that response."""
+        """A response, likewise; `previous_response_id` goes on in the session of that response, or where something was said there since, with the history up to it in a new one."""
         given = await read_large(request, ResponsesRequest, BOUNDS)
-        asked = asked_in_response(given, _sent_once(request.headers), await _session_of(face, workspace, given.previous_response_id))
+        session, seq = await _answered_there(face, workspace, given.previous_response_id)
+        asked = asked_in_response(given, _sent_once(request.headers), session)
+        if session:
+            shown = await face.runtime.continuation.after(asked.shown, workspace, session, seq)
+            asked = msgspec.structs.replace(asked, shown=shown)
         return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
 
     return router
@@ -140,7 +145,8 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     if asked.mode is None:
         return await _task(face, request, workspace, asked, frames)
     continuation = face.runtime.continuation
-    place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=asked.user)
+    user, once = (asked.user, "") if asked.user else (face.person_of(request) or DEFAULT_USER, DEFAULT_USER)
+    place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=user, once=once)
     if asked.profile:
         place = await _pinned(face, request, workspace, asked, place)
     try:
@@ -203,7 +209,7 @@ def _message(asked: OpenAIAsked, place: Placement) -> Message:
         Message,
         {
             "session_id": place.session,
-            "user_id": asked.user,
+            "user_id": place.user,
             "channel": Channel.WEB,
             "message": {"text": asked.text, "metadata": metadata, "attachments": [file.attachment for file in asked.files]},
             "context": {"routing_hints": {"mode": asked.mode}},
@@ -225,14 +231,14 @@ def response_id(sent: Acknowledged) -> str:
     return ID_PREFIX + base64.urlsafe_b64encode(f"{sent.seq} {sent.session}".encode()).decode().rstrip("=")
 
 
-async def _session_of(face: Face, workspace: str, response: str | None) -> str:
-    """The session that a response was of; "" where none is named.
+async def _answered_there(face: Face, workspace: str, response: str | None) -> tuple[str, int]:
+    """The session that a response was of, and the number of the message that it answered; "" where none is named.
 
     Raises:
         InvalidRequest: it is the id of no message that is there (``conversation_unfit``).
     """
     if response is None:
-        return ""
+        return "", 0
     inner = response.removeprefix(ID_PREFIX)
     try:
         seq, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
@@ -243,4 +249,4 @@ async def _session_of(face: Face, workspace: str, response: str | None) -> str:
         why = "previous_response_id is the id of no response of this server"
         errors = [{"place": "/previous_response_id", "code": "conversation_unfit", "message": why}]
         raise InvalidRequest(why, code="conversation_unfit", details={"errors": errors})
-    return session
+    return session, int(seq)

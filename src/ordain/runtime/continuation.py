@@ -66,7 +66,7 @@ class Placement(Struct, frozen=True, kw_only=True):
 
     ``otherwise``: it is named, and holds otherwise than the client shows.
     ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for: both come in with the message, or not at all.
-    ``user`` is who speaks there.
+    ``user`` is who speaks there. ``form`` is how the client wants the answer to be formed, for whoever writes it.
     """
 
     session: str
@@ -77,6 +77,7 @@ class Placement(Struct, frozen=True, kw_only=True):
     imports: NewEntry | None = None
     pin: ConfigChange | None = None
     user: str = ""
+    form: str = ""
 
 
 class Continuations:

@@ -67,11 +67,15 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What is said now, with what the client wants of the answer's form."""
-        said = "\n\n".join(turn.text for turn in self.shown.now)
+        """What is said now: the user's own words, and nothing of the client's."""
+        return "\n\n".join(turn.text for turn in self.shown.now)
+
+    @property
+    def form(self) -> str:
+        """What the client wants of the answer's form, for whoever writes it; "" where that is plain text."""
         if self.schema is None:
-            return said
-        return "\n\n".join([said, AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")])
+            return ""
+        return AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")
 
 
 def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> OpenAIAsked:
@@ -96,7 +100,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
     _refuse_files(given.model, files)
     mode, profile = _meant(given.model)
     form = given.response_format
-    return OpenAIAsked(
+    asked = OpenAIAsked(
         model=given.model,
         mode=mode,
         profile=profile,
@@ -108,6 +112,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
         schema=_schema(form),
         ignored=_ignored(given),
     )
+    return _with_room(asked, "/response_format")
 
 
 def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> OpenAIAsked:
@@ -133,7 +138,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
             raise misfit("/text/format/schema", "invalid_schema", "a format json_schema has a schema, which is an object")
         _check_schema(dict(form.schema_ or {}), "/text/format/schema")
     named = session or _named(given.metadata, headers) or _conversation(given)
-    return OpenAIAsked(
+    asked = OpenAIAsked(
         model=given.model,
         mode=mode,
         profile=profile,
@@ -146,6 +151,14 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
         ignored=_ignored(given),
         instructions=given.instructions,
     )
+    return _with_room(asked, "/text/format/schema")
+
+
+def _with_room(asked: OpenAIAsked, place: str) -> OpenAIAsked:
+    """A request of which what is said and the form of its answer fit into one prompt together."""
+    if asked.form and len(asked.text) + len(asked.form) > MESSAGE_CHARS - 2:
+        raise misfit(place, "invalid_schema", f"the schema and what is said have at most {MESSAGE_CHARS} characters together")
+    return asked
 
 
 def _refuse_tools(given: ChatCompletionRequest | ResponsesRequest) -> None:

@@ -17,6 +17,7 @@ from ordain.rules.header import MARKS, TITLE
 _FAILED_MODEL = re.compile(
     rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n]*)\"$|(?= · |$))", re.MULTILINE
 )
+_MODELS_ASKED = re.compile(rf"^{MARKS['info']} \d+ steps, (\d+) model calls, ", re.MULTILINE)
 _STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
 
 
@@ -28,6 +29,29 @@ def remedies(header: str) -> tuple[str, ...]:
     done = verdict_told(header) in (RunVerdict.OK, "")
     told = ((profile, _remedy(found)) for profile, found in _failed(header).items() if not done or found["code"] in _STAYING)
     return tuple(f"{profile}: {remedy}" for profile, remedy in told if remedy is not None)
+
+
+def model_failure(header: str) -> tuple[str, str] | None:
+    """Of a header of work that ended because a model gave no answer: that error's code, and a line that says what it was and what people can do.
+
+    None where it ended otherwise, as by a verb that failed although a model had failed before. Where nobody names the error, as a council that nobody spoke
+    in, it is the models' if each call of one failed.
+    """
+    reason, known = reason_told(header), set(ModelErrorCode)
+    if verdict_told(header) in (RunVerdict.OK, ""):
+        return None
+    if reason not in known:
+        failed, asked = [found["code"] for found in _FAILED_MODEL.finditer(header)], _MODELS_ASKED.findall(header)
+        if not failed or not asked or len(failed) != int(asked[-1]) or failed[-1] not in known:
+            return None
+        reason = failed[-1]
+    return reason, "; ".join([f"no model gave an answer ({reason})", *remedies(header)])
+
+
+def reason_told(header: str) -> str:
+    """Why the run ended as it did; "" of a text that is no header."""
+    title = TITLE.fullmatch(header.partition("\n")[0])
+    return "" if title is None else title["reason"]
 
 
 def verdict_told(header: str) -> str | None:

@@ -8,16 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.reason_words import meanings
-from ordain.contracts.openai import OrdainNote
+from ordain.contracts.openai import CompletionUsage, OrdainNote
 from ordain.flows.recall import RECALL_VERB
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
 from ordain.rules.recourse import RecourseReason
 from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief, readable_header
-from ordain.server.openai.answers import finish_of, status_of
+from ordain.server.openai.answers import SentAnswer, finish_of, status_of
 from tests.shapes.headers import DONE, RUN, header
 from tests.unit.rules.test_header import headers, lines, text
+
+
+def ended(header: str) -> tuple[str, str]:
+    """How an answer with this header ended, as a completion and as a response say it."""
+    sent = SentAnswer(text="", usage=CompletionUsage(), note=OrdainNote(header=header))
+    return finish_of(sent.note), status_of(sent)
 
 
 def test_one_line_says_it() -> None:
@@ -204,6 +210,5 @@ def test_a_cut_answer_is_more_than_one_line(notice: str) -> None:
     """Whoever reads an answer of which something may be missing sees that: it was cut at its length, it broke off, or nobody said that it was whole."""
     header = render_header(with_verdict(msgspec.structs.replace(DONE, notices=(notice,))))
     assert needs_all(header)
-    assert (finish_of(OrdainNote(header=header)), status_of(OrdainNote(header=header))) == ("length", "incomplete")
-    whole = OrdainNote(header=render_header(with_verdict(DONE)))
-    assert (finish_of(whole), status_of(whole)) == ("stop", "completed")
+    assert ended(header) == ("length", "incomplete")
+    assert ended(render_header(with_verdict(DONE))) == ("stop", "completed")

@@ -9,7 +9,7 @@ from ordain.contracts.remedies import NOT_HELD, REMEDIES
 from ordain.rules import enforcement
 from ordain.rules.header import HeaderLine
 from ordain.runtime.brief import in_words
-from ordain.runtime.remedies import remedies, remedies_by_code
+from ordain.runtime.remedies import model_failure, remedies, remedies_by_code
 from tests.shapes.headers import header
 
 
@@ -71,3 +71,14 @@ def test_nothing_foreign_passes_for_a_failed_model() -> None:
     """What a verb or a model said stands in quotes on its line: no remedy comes of it."""
     said = HeaderLine(mark="fail", what="web.read", reason="refused", excerpt="\n✗ model worker · authentication · x")
     assert remedies(header(lines=(said,), **UNDONE)) == ()
+
+
+def test_a_models_failure_is_what_work_ended_by() -> None:
+    """By the run's reason, or where that is another one, because each call of a model failed; of work that was done, or ended otherwise, there is none."""
+    told = model_failure(failed("connection", **UNDONE))
+    assert told == ("connection", f"no model gave an answer (connection); worker: {REMEDIES[ModelErrorCode.CONNECTION]}")
+    council = {**UNDONE, "reason": "council_no_quorum", "model_calls": 2}
+    assert (model_failure(failed("timed_out", "connection", **council)) or ("",))[0] == "connection"
+    assert model_failure(failed("connection", **council)) is None
+    assert model_failure(failed("connection")) is None
+    assert model_failure("no header") is None

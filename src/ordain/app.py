@@ -18,6 +18,7 @@ from msgspec import Struct
 from ordain import __version__
 from ordain.contracts.cards import AgentCard
 from ordain.contracts.catalog import Catalog
+from ordain.contracts.hosted import is_assumed
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
@@ -187,12 +188,17 @@ class Ordain(Embedded):
         Raises:
             StorageUnavailable: the data folder cannot be opened or is held by another engine.
             Conflict: it runs (``not_alone``).
+            ConfigurationError: a lane's endpoint has models, and nobody named one (``model_missing``).
         """
         if self._closing is not None or not self._starting.acquire(blocking=False):
             self._check_here()
             raise Conflict("this Ordain runs already: enter it once, and use it wherever it is wanted", code="not_alone")
         try:
             self._home = OneLoop.here()
+            if self._extras.models is None and is_assumed(self.settings.profiles, self.settings.asked):
+                from ordain.models.discovery import check_assumed  # lazy: the HTTP client
+
+                await check_assumed(self.settings.profiles, self.settings.asked, self.settings.secrets)
             async with AsyncExitStack() as closing:
                 opened = self._open(closing)
                 self._opened, self._over = opened, False

@@ -10,6 +10,7 @@
     │   ├── Conflict                 the state does not permit it                     (409)
     │   └── ConfigurationError       settings, policy, verb files: fix and start again
     ├── Refused                      policy or capacity says no: wait or ask for less (403, 429)
+    ├── NoAnswer                     no model answered: see to the model, as it says  (502)
     ├── Transient                    try again later, nothing was lost                (503)
     │   ├── StorageUnavailable       full, read-only or locked storage
     │   └── LeaseLost                somebody else may have these runs now
@@ -124,6 +125,13 @@ class Refused(OrdainError):
         super().__init__(message, code=code)
         self.status = status
         self.retry_after_s = retry_after_s
+
+
+class NoAnswer(OrdainError):
+    """A turn has ended without an answer, since its model gave none: that is the endpoint's or the operator's, and no mistake of the request."""
+
+    code = "model_failed"
+    status = 502
 
 
 class Transient(OrdainError):

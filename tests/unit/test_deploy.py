@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ordain.settings_profiles import api_key
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 
@@ -38,6 +40,22 @@ def test_a_container_may_write_to_its_volume_alone() -> None:
     assert service["volumes"] == ["data:/data"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert (ROOT / service["build"]["dockerfile"]).is_file()
+
+
+def test_every_variable_of_a_key_has_what_it_names(tmp_path: Path) -> None:
+    """The key itself comes by its variable; one that names a file has that file mounted, where the setting finds it and takes the key from it."""
+    alone, keyed = (loaded(DEPLOY / f"compose{part}.yaml") for part in ("", ".key-file"))
+    assert alone["services"]["ordain"]["environment"]["OPENAI_API_KEY"] == "${OPENAI_API_KEY:-}"
+    for service in (alone["services"]["ordain"], keyed["services"]["ordain"]):
+        files = {value for name, value in service["environment"].items() if name.endswith("_FILE")}
+        assert files == {f"/run/secrets/{name}" for name in service.get("secrets", [])}
+    assert set(keyed["services"]["ordain"]["secrets"]) == keyed["secrets"].keys()
+    assert keyed["secrets"]["model_key"]["file"].startswith("${OPENAI_API_KEY_FILE:?")
+    key = tmp_path / "model_key"
+    key.write_text("k-1\n", encoding="utf-8")
+    key.chmod(0o400)
+    environment = {**keyed["services"]["ordain"]["environment"], "OPENAI_API_KEY_FILE": str(key)}
+    assert api_key(environment) == "k-1"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")

@@ -126,9 +126,7 @@ def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_j
     if as_json:
         print_json(found)
         return OK
-    _print_lines(found)
-    if found["state"] == "open" and not found["changed"]:
-        show("\n" + "\n".join(how_to_decide(found, workspace)))
+    _print_shown(found, workspace)
     return OK
 
 
@@ -153,7 +151,8 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
         OrdainError: as the face refuses it.
     """
     grant = _grant_with(word)
-    if word.approve and word.digest is None and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
+    asks = sys.stdin.isatty() and sys.stdout.isatty()
+    if word.approve and word.digest is None and as_json:
         looking = f"ordain approvals show {shell_word(word.approval)}{_place(workspace)}"
         raise ConfigurationError(f"say what you looked at: --digest, as `{looking}` tells it", code="usage")
 
@@ -161,6 +160,8 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
         digest, approval = word.digest, await desk.whole_id(APPROVAL, word.approval)
         if digest is None:
             found = await desk.approval(approval)
+            if word.approve and found["state"] == "open" and not asks:
+                raise _unsaid(found, workspace)
             if word.approve and found["state"] == "open" and not await asyncio.to_thread(_agreed, found):
                 return None
             digest = found["digest"]
@@ -168,6 +169,20 @@ def decide(data_dir: Path | None, workspace: str, word: ApprovalDecision, *, as_
         return await _settled(desk, await desk.ask("POST", approval_path(approval, "approve" if word.approve else "deny"), body))
 
     return _print_decided(_doing(data_dir, workspace, work), as_json=as_json)
+
+
+def _unsaid(found: dict[str, Any], workspace: str) -> ConfigurationError:
+    """Nobody can be asked, so it is shown, and a yes to exactly that is a command of its own."""
+    _print_shown(found, workspace)
+    return ConfigurationError(
+        "nothing was decided, since nobody can be asked here: the first command above says yes to exactly what it shows", code="usage"
+    )
+
+
+def _print_shown(found: dict[str, Any], workspace: str) -> None:
+    _print_lines(found)
+    if found["state"] == "open" and not found["changed"]:
+        show("\n" + "\n".join(how_to_decide(found, workspace)))
 
 
 def resubmit(data_dir: Path | None, workspace: str, approval: str, args: str, *, as_json: bool) -> int:

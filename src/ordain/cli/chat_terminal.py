@@ -227,7 +227,11 @@ class TerminalChat:
         self._spawn(self._sent, message, self._to, reply_to)
 
     async def _sent(self, message: UnsentMessage, to: Addressed, reply_to: str) -> None:
-        sent = await self._outbox.deliver(message)
+        try:
+            sent = await self._outbox.deliver(message)
+        except OrdainError:  # refused: what was said is not lost, and may be said again without what was wrong
+            self._request = self._request if reply_to else message.text
+            raise
         if sent.attached in REQUESTS and not reply_to:
             self._request = message.text
         if to.session == self._to.session and self._following is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 
 from ordain.cli.groups import add_groups
 from ordain.cli.options import (
@@ -31,6 +31,8 @@ from ordain.cli.options import (
 from ordain.errors import CallerError
 
 USAGE_SHOWN = 2000
+OPTIONS, VERSION = ("--help", "--json", "--data-dir"), "--version"
+"""What may stand where a command is named."""
 """Most characters of what is said of a wrong argument: it quotes the argument."""
 EPILOGUE = "Exit codes: 0 done, 1 the outcome is a failure, 2 wrong arguments or configuration, 3 not possible now, 4 done but for runs that cannot be read."
 
@@ -61,7 +63,18 @@ def app(arguments: list[str]) -> Any:
     except CycloptsError as error:
         from ordain.contracts.visible import visible_line  # lazy: an error needs it
 
-        raise CallerError(f"{visible_line(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage") from None
+        said = _no_option(arguments) if isinstance(error, UnknownCommandError) else ""
+        raise CallerError(f"{said or visible_line(str(error), USAGE_SHOWN)} Try: ordain --help", code="usage") from None
+
+
+def _no_option(arguments: Sequence[str]) -> str:
+    """That what begins as an option is none: of the commands none is meant by it. "" where a command is what is wrong."""
+    from ordain.contracts.nearest import no_such  # lazy: as above
+
+    names, _, rest = tree.parse_commands(list(arguments))
+    if not rest or not rest[0].startswith("-") or rest[0] in OPTIONS:
+        return ""
+    return f"{no_such('option', rest[0], OPTIONS if names else (*OPTIONS, VERSION)).rstrip('.')}."
 
 
 def _commands(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -18,12 +18,15 @@ Input = Annotated[str | None, Parameter(name="--input", allow_leading_hyphen=Tru
 
 @verbs.command(name="list")
 def list_verbs(
-    *, pack: Annotated[str | None, Parameter(help="Only the verbs of this pack.")] = None, options: CommonOptions = DEFAULTS
+    *,
+    pack: Annotated[str | None, Parameter(help="Only the verbs of this pack.")] = None,
+    verbose: Annotated[bool, Parameter(name="--verbose", negative=(), help="Show what each does whole, however long a line is.")] = False,
+    options: CommonOptions = DEFAULTS,
 ) -> int:
     """Every verb, and whether it is active here; and what is written but not in use."""
     from ordain.cli.verbs import print_verbs  # lazy: verbs and catalog
 
-    return print_verbs(options.data_dir, pack, as_json=options.as_json)
+    return print_verbs(options.data_dir, pack, whole=verbose, as_json=options.as_json)
 
 
 @verbs.command(name="show")

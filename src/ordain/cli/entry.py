@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ordain import __version__
-from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, USAGE
+from ordain.cli.exit_codes import FAILED, OK, UNAVAILABLE, UNREADABLE, USAGE, Unjudged
 from ordain.cli.hints import in_folder, named_folder
 from ordain.collector import collect_seldom
 from ordain.errors import CallerError, Conflict, InvalidRequest, NotFound, OrdainError, Refused, Transient
@@ -116,6 +116,8 @@ def exit_code(error: OrdainError) -> int:
             return UNAVAILABLE if error.status == 429 else FAILED
         case Conflict():
             return FAILED
+        case Unjudged():
+            return UNREADABLE
         case NotFound() | CallerError():
             return USAGE
         case _:

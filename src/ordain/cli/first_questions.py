@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from getpass import getpass
 from pathlib import Path
 
+from ordain.cli.model_profiles import print_verdict
 from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
+from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
+from ordain.models.trial import Verdict
 from ordain.settings_file import SECRET_MAX, SECRET_MIN
 from ordain.settings_profiles import env_value
 
@@ -48,13 +51,12 @@ def asked_choice(offers: Mapping[str, str], usual: str) -> str:
 
 
 def asked_model(known: Sequence[str]) -> str:
-    """Which model; the first of those that the endpoint has, where it said."""
+    """Which model; the first of those that the endpoint has, where it said. Asked until one is named, as all here: only whoever leaves ends it."""
     if len(known) > 1:
         shown = ", ".join(map(cell_text, known[:_SHOWN])) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
         show(f"models there: {shown}")
-    model = ask("model", known[0] if known else "")
-    if not model:
-        raise ConfigurationError("a model is needed, as the endpoint calls it; nothing was changed", code="model_missing")
+    while not (model := ask("model", known[0] if known else "")):
+        show("a model is needed, as the endpoint calls it")
     return model
 
 
@@ -63,7 +65,8 @@ def asked_url(usual: str) -> str:
     while True:
         url = ask("base URL, like http://127.0.0.1:8000/v1", usual)
         if not url:
-            raise ConfigurationError("a base URL is needed; nothing was changed", code="missing_option")
+            show("a base URL is needed")
+            continue
         try:
             checked_url(url)
         except ConfigurationError as error:
@@ -80,11 +83,27 @@ def asked_key(use: str, variable: str | None) -> tuple[str | None, str]:
         return variable, ""
     later = f"Enter: it will be in {variable}" if variable is not None else "Enter: it wants none"
     try:
-        typed = getpass(f"key of {use} (not shown; goes into a file of yours alone. {later}): ").strip()
+        typed = _typed_key(f"key of {use} (not shown; goes into a file of yours alone. {later}): ")
     except EOFError:
         raise ConfigurationError("nothing was changed", code="missing_option") from None
-    if not typed:
-        return variable, ""
-    if not (SECRET_MIN <= len(typed) <= SECRET_MAX and typed.isascii() and typed.isprintable() and " " not in typed):
-        raise ConfigurationError("that is no key: one word of printable ASCII characters; nothing was kept", code="bad_key")
-    return None, typed
+    return (None, typed) if typed else (variable, "")
+
+
+def another_key(use: str, verdict: Verdict) -> str:
+    """A key in the place of one that was refused; "" where it was not, and where what is set up is kept as it is."""
+    if verdict.code != ModelErrorCode.AUTHENTICATION:
+        return ""
+    print_verdict(verdict)
+    try:
+        return _typed_key(f"another key of {use} (not shown; Enter: keep what is set up): ")
+    except EOFError:
+        return ""
+
+
+def _typed_key(question: str) -> str:
+    """A key as it was typed, "" where none was; asked until it may be one. Raises EOFError: whoever is asked has gone."""
+    while typed := getpass(question).strip():
+        if SECRET_MIN <= len(typed) <= SECRET_MAX and typed.isascii() and typed.isprintable() and " " not in typed:
+            break
+        show("that is no key: one word of printable ASCII characters")
+    return typed

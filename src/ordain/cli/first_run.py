@@ -8,12 +8,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ordain.cli.commands_models import NOTHING_GIVEN
 from ordain.cli.endpoint_words import models_said, starting, unlisted
 from ordain.cli.exit_codes import FAILED, OK
-from ordain.cli.first_questions import TALK, asked_choice, asked_key, asked_model, asked_url, kept, sure
+from ordain.cli.first_questions import TALK, another_key, asked_choice, asked_key, asked_model, asked_url, kept, sure
 from ordain.cli.first_repairs import clear, take_out
 from ordain.cli.hints import in_folder
 from ordain.cli.local_model import FIELDS, fetch_model, has_extra
@@ -98,8 +98,12 @@ def set_up(data_dir: Path | None, first: FirstRun, *, as_json: bool) -> int:
     found = asyncio.run(on_this_machine(usual_places()))
     chosen = _asked(first, found, home) if asking else told(first, found, home)
     settings, price, files = _written(home, chosen, replace=replace, quiet=as_json or not sys.stderr.isatty())
-    server = tell_server(home)
     verdict = tried_for_use(settings, chosen.name) if first.test else None
+    while asking and verdict is not None and (key := another_key(chosen.use, verdict)):
+        chosen = structs.replace(chosen, key=key)
+        settings, price, files = _written(home, chosen, replace=True, quiet=False)
+        verdict = tried_for_use(settings, chosen.name)
+    server = tell_server(home)
     if as_json:
         view = profile_view(settings, chosen.name, in_file=True)
         said = {

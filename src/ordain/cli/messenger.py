@@ -22,7 +22,7 @@ from ordain.contracts.events import SessionErasedEvent, SessionEvent
 from ordain.contracts.path_parts import path_part
 from ordain.contracts.visible import visible_line
 from ordain.errors import InvalidRequest, NotFound, Transient
-from ordain.runtime.attachments import file_read
+from ordain.runtime.attachments import check_file, file_read
 
 WAIT_S = 60
 SILENCE_S = 60.0
@@ -85,12 +85,13 @@ class Messenger:
         """A file goes with the next message; what is told of that.
 
         Raises:
-            InvalidRequest: none is named, or it is too large.
+            InvalidRequest: none is named, it is too large, or no file that a message may bring, which is told now and not with the message.
             ConfigurationError: it cannot be read.
         """
         if not named:
             raise InvalidRequest("name the file: /attach FILE", code="unclear_command")
         file = file_read(Path(named).expanduser())
+        check_file(file)
         self._files.append(file)
         return f"{visible_line(file.name, NAME_CHARS)} goes with the next message ({len(self._files)} file{'s' if len(self._files) > 1 else ''})"
 

@@ -11,7 +11,7 @@ from typing import Any
 from ordain.cli.columns import UNBROKEN, clipped, wrapped
 from ordain.cli.hints import where_it_runs
 from ordain.contracts.legible_text import legible_json, pieces
-from ordain.contracts.remedies import NO_MODEL, REMEDIES
+from ordain.contracts.remedies import NO_MODEL, NOT_HELD, REMEDIES
 from ordain.contracts.visible import picture_of, visible_line, visible_name
 from ordain.rules.plain_reply import QUOTE, cleaned
 from ordain.runtime.brief import brief_line, in_words, needs_all
@@ -20,6 +20,8 @@ MESSAGE = 2000
 """Most characters of a message on stderr."""
 CELL = 300
 COLUMNS_MIN = 20
+PIPED_COLUMNS = 120
+"""Of what is written for people, and to no terminal."""
 HEADER_INDENT = "      "
 """Before the rest of a header's line that is too long for its terminal."""
 _UNQUOTED = {'\\"': '"', "\\\\": "\\"}
@@ -62,7 +64,7 @@ def people_read(header: str, *, whole: bool = False) -> str:
 
 def with_places(text: str) -> str:
     """What a text says to do about a model, with the folder or machine that it is about; no word of anybody's else is touched."""
-    for said in (NO_MODEL, *REMEDIES.values()):
+    for said in (NO_MODEL, NOT_HELD, *REMEDIES.values()):
         text = text.replace(said, where_it_runs(said))
     return text
 
@@ -113,15 +115,16 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, fi
         print(clipped(line, terminal_columns()) if fits else line)
 
 
-def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[object]]]) -> None:
-    """The same, fitting, with the rows of each group below its name."""
+def print_groups(headings: Sequence[str], groups: Mapping[str, Sequence[Sequence[object]]], *, whole: bool = False) -> None:
+    """The same, fitting, with the rows of each group below its name; where no terminal is printed to, in lines that people can read. ``whole``: nothing is cut."""
+    columns = UNBROKEN if whole else terminal_columns() if sys.stdout.isatty() else PIPED_COLUMNS
     first, *lines = _table_lines([headings, *(row for rows in groups.values() for row in rows)])
-    print(clipped(f"  {first}", terminal_columns()))
+    print(clipped(f"  {first}", columns))
     rest = iter(lines)
     for name, rows in groups.items():
         print(cell_text(name))
         for _ in rows:
-            print(clipped(f"  {next(rest)}", terminal_columns()))
+            print(clipped(f"  {next(rest)}", columns))
 
 
 def _table_lines(rows: Sequence[Sequence[object]]) -> list[str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from ordain.cli.archive import open_archive
-from ordain.cli.exit_codes import FAILED, OK, UNREADABLE
+from ordain.cli.exit_codes import FAILED, OK, UNREADABLE, Unjudged
 from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
 from ordain.cli.output import print_json, show_line, warn
@@ -21,7 +22,7 @@ from ordain.cli.processes import each
 from ordain.cli.time_spans import moment_us
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
-from ordain.errors import ConfigurationError, NotFound
+from ordain.errors import ConfigurationError, JournalCorrupt, NotFound
 from ordain.runtime.diff import PolicyDiff, TriedPolicy
 from ordain.runtime.store_replay import EQUAL, Ledgered
 from ordain.settings import read_policy
@@ -64,6 +65,19 @@ def try_policy(trial: Trial, file: Path, judging: Judging, *, as_json: bool) -> 
     if report.failing():
         return FAILED
     return OK if whole and not report.unreadable() else UNREADABLE
+
+
+@contextmanager
+def unjudged() -> Generator[None]:
+    """A store that is damaged can be judged no more than a run that is: neither is a finding of the policy.
+
+    Raises:
+        Unjudged: it is damaged.
+    """
+    try:
+        yield
+    except JournalCorrupt as error:
+        raise Unjudged(error.message, code=error.code, details=error.details) from error
 
 
 def _is_whole(home: Path) -> bool:

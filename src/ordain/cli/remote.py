@@ -14,6 +14,8 @@ from ordain.errors import ConfigurationError, Transient
 from ordain.server.loopback import is_loopback_name
 
 PROBE_S = 15.0
+OPENAI_PATH = "/v1"
+"""Where OpenAI's clients ask a server: an address that ends so is that server's."""
 
 
 @asynccontextmanager
@@ -50,7 +52,9 @@ def _address(given: str) -> httpx2.URL:
         raise ConfigurationError(
             "--url has no user, no query and no fragment; a token stands in ORDAIN_TOKEN or a file", code="invalid_url"
         )
-    return url
+    whole = url.path.rstrip("/")
+    path = whole.removesuffix(OPENAI_PATH)
+    return url if path == whole else url.copy_with(path=path or "/")
 
 
 async def _probe(http: httpx2.AsyncClient, shown: str) -> None:

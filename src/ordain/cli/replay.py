@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.options import NO_JUDGING, Everything, Judging
 from ordain.cli.output import print_json, show, show_line
 from ordain.cli.places import home_of
-from ordain.cli.policy_trial import Trial, compare_some, try_policy
+from ordain.cli.policy_trial import Trial, compare_some, try_policy, unjudged
 from ordain.cli.processes import cores, each
 from ordain.cli.wording_comparison import compare_wording
 from ordain.contracts.ids import DEFAULT_WORKSPACE
@@ -69,7 +69,7 @@ def replay_runs(data_dir: Path | None, run: str | None, compared: Compared, ever
         raise ConfigurationError(message, code="usage")
     if jobs is not None and jobs < 1:
         raise ConfigurationError("--jobs is 1 or more", code="usage")
-    with _place(data_dir, judging.backup) as home:
+    with unjudged() if judging.asked and compared.policy is not None else nullcontext(), _place(data_dir, judging.backup) as home:
         if compared.policy is not None and judging.asked:
             return try_policy(Trial(home=home, run=run, jobs=jobs or cores()), compared.policy, judging, as_json=as_json)
         if compared.policy is not None:

@@ -124,7 +124,8 @@ def _show_tree(below: dict[str, Any]) -> None:
         what = f"{one['verb']} ({one['flow']})" if one["verb"] else one["flow"] or "a run that cannot be read"
         said: list[str] = [one[name] for name in ("verdict", "status", "reason") if one[name]]
         came = " · ".join(dict.fromkeys(said))
-        cost = f"{one['tokens']} tokens, ${one['usd_micros'] / 1e6:.6f}, {one['duration_ms']} ms"
+        spent = f"{one['tokens']} tokens, ${one['usd_micros'] / 1e6:.6f}, " if one["tokens"] or one["usd_micros"] else ""
+        cost = f"{spent}{one['duration_ms']} ms"
         show(f"{'  ' * one['depth']}{what} · {came} · {cost} · run {one['run_id']}")
     if not below["whole"]:
         show("  and more")

@@ -24,6 +24,7 @@ from ordain.cli.exit_codes import OK, UNAVAILABLE
 from ordain.cli.exposure import check_exposure, exposure_of, is_exposed
 from ordain.cli.logs import log_to_stderr
 from ordain.cli.output import print_json
+from ordain.cli.person import person
 from ordain.cli.places import ServerNote, home_of, remove_note, write_note
 from ordain.collector import tune_collector
 from ordain.errors import ConfigurationError, StorageUnavailable
@@ -138,7 +139,15 @@ async def served(ordain: Ordain, listener: socket.socket, principal: str = PRINC
         proof=secrets.token_hex(32),
     )
     body = body_bounds(ordain.settings)
-    face = Face(runtime=ordain.runtime, instance=note.instance, proof_key=note.proof, principal=principal, exposure=exposure, body=body)
+    face = Face(
+        runtime=ordain.runtime,
+        instance=note.instance,
+        proof_key=note.proof,
+        principal=principal,
+        exposure=exposure,
+        body=body,
+        person=person(),
+    )
     config = uvicorn.Config(
         build_app(face),
         http=HttpProtocol,

@@ -21,13 +21,13 @@ from ordain.contracts.shell_words import shell_word
 from ordain.errors import Transient
 
 
-def print_verbs(data_dir: Path | None, pack: str | None = None, *, as_json: bool) -> int:
-    """Every verb, or those of a pack, of the server that holds the folder, else of the folder."""
+def print_verbs(data_dir: Path | None, pack: str | None = None, *, whole: bool = False, as_json: bool) -> int:
+    """Every verb, or those of a pack, of the server that holds the folder, else of the folder. ``whole``: however long a line is."""
     found = _verbs(home_of(data_dir), None, pack)
     if as_json:
         print_json(found)
         return OK
-    print_groups(("verb", "kind", "effect", "state", "what it does"), _groups(found["verbs"]))
+    print_groups(("verb", "kind", "effect", "state", "what it does"), _groups(found["verbs"]), whole=whole)
     if pack is not None and (missing := found["packs"][pack]["missing"]):
         show(f"not there: {', '.join(missing)}")
     _show_problems(found["problems"])

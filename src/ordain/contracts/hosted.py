@@ -51,6 +51,11 @@ def is_named(profile: ModelProfile) -> bool:
     return not own or profile.model != PLANNER_MODEL
 
 
+def is_assumed(profiles: Mapping[str, ModelProfile], used: Iterable[str]) -> bool:
+    """Whether any of these is an endpoint of one's own that is asked for the model that nobody named."""
+    return any(profiles[name].provider == "openai" and profiles[name].model == PLANNER_MODEL for name in used)
+
+
 def check_named(profiles: Mapping[str, ModelProfile], used: Iterable[str]) -> None:
     """Whether each of these models was named: a key alone names none.
 

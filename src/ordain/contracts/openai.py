@@ -129,7 +129,7 @@ class OrdainNote(OpenAIAnswer):
     header: str = ""
     verdict: HeaderVerdict = None
     continuation: str = Field(default="", description="How the session was found: a code of rule `continuation`.")
-    approval_id: str | None = None
+    approval_id: str | None = Field(default=None, description="What the answer tells of that somebody has to say yes to.")
     ignored: list[str] = []
     remedies: Remedies = []
     links: Links = []
@@ -144,7 +144,7 @@ class CompletionUsage(OpenAIAnswer):
 
 
 class AssistantText(OpenAIAnswer):
-    """What the assistant says."""
+    """What the assistant says. ``refusal`` is that again where it is no answer of the form that was asked for, but code's word of how things stand."""
 
     role: Literal["assistant"] = "assistant"
     content: str
@@ -205,6 +205,13 @@ class ResponseText(OpenAIAnswer):
     annotations: list[Any] = []
 
 
+class ResponseRefusal(OpenAIAnswer):
+    """What is said in place of an answer of the form that was asked for."""
+
+    type: Literal["refusal"] = "refusal"
+    refusal: str
+
+
 class ResponseMessage(OpenAIAnswer):
     """What the assistant says."""
 
@@ -212,13 +219,20 @@ class ResponseMessage(OpenAIAnswer):
     type: Literal["message"] = "message"
     role: Literal["assistant"] = "assistant"
     status: Literal["completed", "in_progress", "incomplete"] = "completed"
-    content: list[ResponseText]
+    content: list[ResponseText | ResponseRefusal]
 
 
 class IncompleteDetails(OpenAIAnswer):
     """Why a response is not whole."""
 
     reason: Literal["max_output_tokens"] = "max_output_tokens"
+
+
+class ResponseFailure(OpenAIAnswer):
+    """Why a response has no answer: Ordain's own code (``model_`` before that of a model's error), and what people can do."""
+
+    code: str
+    message: str
 
 
 class ResponseObject(OpenAIAnswer):
@@ -233,7 +247,7 @@ class ResponseObject(OpenAIAnswer):
     parallel_tool_calls: bool = False
     tool_choice: Literal["none"] = "none"
     tools: list[Any] = []
-    error: None = None
+    error: ResponseFailure | None = None
     incomplete_details: IncompleteDetails | None = None
     instructions: str | None = None
     metadata: dict[str, JsonValue] = {}

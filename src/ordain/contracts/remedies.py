@@ -8,6 +8,8 @@ from ordain.contracts.policy import ModelErrorCode
 
 NO_MODEL = "offline rules, no language model; set one up: ordain init"
 """What a header says of answers that no language model gave."""
+NOT_HELD = "it answers, and not in the form that was asked for: chat in words works there; for plans and data take a model that keeps to a schema (ordain doctor shows what it does)"
+"""What is done about a model whose endpoint speaks its provider's language, and whose answer was ``malformed`` all the same."""
 REMEDIES: Mapping[ModelErrorCode, str] = {
     ModelErrorCode.AUTHENTICATION: "no key was sent, or it was not accepted: check what key_env or key_file refers to, and that the key may use this model",
     ModelErrorCode.NOT_FOUND: "check model and base_url; for a model on this machine run: ordain local show",

@@ -10,13 +10,19 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
+from pydantic_core import ErrorDetails
 
 from ordain.contracts.council import CouncilDirective, CouncilResult
-from ordain.contracts.planner import PlanErrorBody, TraceStep, Usage
+from ordain.contracts.planner import TEXT_MAX, PlanErrorBody, PlannerRequest, TraceStep, Usage
+from ordain.contracts.visible import visible_line
 from ordain.errors import CallerError
 
 T = TypeVar("T")
 _USAGE, _TRACE = TypeAdapter(Usage), TypeAdapter(list[TraceStep])
+UNFIT_TOLD, UNFIT_CHARS = 10, 300
+"""Of what a type's own checks say of an answer so many, and of each so many characters, are told."""
+AGAIN = ":again"
+"""Follows the id of a request in that of the one that asks again: who repeats the first is given the same answer."""
 NOT_SCHEMA = frozenset({"$defs"})
 DEFINED = "#/$defs/"
 
@@ -160,17 +166,54 @@ def read_as(output_type: type[T], value: object, run: str) -> T:
     """What a run came to as the type; ``run`` stands in the details of a refusal, whose result can be had there.
 
     Raises:
-        CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own checks say more; ``output_type`` as above.
+        CallerError: ``output_mismatch``: it fits the type's JSON Schema and not the type, whose own checks say more; they stand in the details, if it
+            was these that refused it (``unfit``). ``output_type`` as above.
     """
     adapter = _adapter(output_type)
+    unfit: list[str] = []
     try:
         return adapter.validate_json(json.dumps(value))
     except ValidationError as error:
-        found, cause = f"{error.error_count()} of its checks fail", error
+        unfit = [_unfit(one) for one in error.errors(include_url=False, include_context=False, include_input=False)[:UNFIT_TOLD]]
+        found, cause = f"{error.error_count()} of its checks fail: {'; '.join(unfit)}", error
     except Exception as error:  # a type's own code may raise anything
         found, cause = f"its own code raises {type(error).__name__}", error
     message = f"the output of run {run} is no {_name(output_type)}: {found}"
-    raise CallerError(message, code="output_mismatch", details={"run": run}) from cause
+    raise CallerError(message, code="output_mismatch", details={"run": run, **({"unfit": unfit} if unfit else {})}) from cause
+
+
+def _unfit(error: ErrorDetails) -> str:
+    place = ".".join(map(str, error["loc"]))
+    return visible_line(f"{place}: {error['msg']}" if place else error["msg"], UNFIT_CHARS)
+
+
+def asked_again(request: PlannerRequest, answer: object, refused: CallerError) -> PlannerRequest | None:
+    """The request that asks once more for an answer which only the type's own checks refuse; None where there is no room to say why, or those checks broke.
+
+    It has no tools: what was done is done, and is not done again. What was answered and what does not fit stand among its facts, which are material.
+    """
+    unfit = refused.details.get("unfit")
+    if not unfit:
+        return None
+    said = "\n".join(
+        (
+            f"Run {refused.details['run']} answered this request, and its answer's `structured` was refused:",
+            json.dumps(answer, ensure_ascii=False),
+            "What does not fit in it:",
+            *(f"- {one}" for one in cast("list[str]", unfit)),
+            "Finish with the answer in which it does. No tool is left.",
+        )
+    )
+    given, facts = request.model_dump(exclude_unset=True), request.context.external_facts
+    text = said if facts.text is None else f"{facts.text}\n\n{said}"
+    if len(text) > TEXT_MAX:
+        return None
+    again = f"{request.request_id}{AGAIN}" if request.request_id else None
+    context = {**given.get("context", {}), "external_facts": {**facts.model_dump(exclude_unset=True), "text": text}}
+    try:
+        return PlannerRequest.model_validate({**given, "request_id": again, "toolset": [], "context": context})
+    except ValidationError:  # its id is as long as one may be
+        return PlannerRequest.model_validate({**given, "request_id": None, "toolset": [], "context": context})
 
 
 def _adapter(output_type: type[T]) -> TypeAdapter[T]:

@@ -32,7 +32,7 @@ class Withheld(Struct, frozen=True, gc=False, kw_only=True):
 class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The other attempt of a hedged call: whom it asked, and why it does not count (a model error code, or ``abandoned``).
 
-    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered`` and ``lower`` are as in a failed attempt's result.
+    ``live``, ``charged``, ``retry_after_ms``, ``apart``, ``unanswered``, ``lower`` and the token counts are as in a failed attempt's result.
     """
 
     profile: str
@@ -46,6 +46,15 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     apart: bool = False
     unanswered: bool = False
     lower: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+
+    @property
+    def told_use(self) -> bool:
+        """Whether its answer told of its use."""
+        return self.input_tokens > 0
 
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
@@ -85,7 +94,7 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     ``apart``: it says nothing of the model, for it was held back here or no connection could be made, and nothing was sent, or (``live``) the provider
     named the delay after which it wants to be asked, or (code ``lost``) its outcome was lost with the process. Rule ``fallback`` counts it apart from attempts. ``unanswered``: it is apart, and the process that asked had
     no answer of this endpoint since it began. Observations of earlier builds say neither.
-    ``calls``: what was said and not taken was a call, and its prompt offers tools; observations of earlier builds do not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next lower way.
+    ``calls``: what was said and not taken was a call, and its prompt offers tools; observations of earlier builds do not say so. ``held`` is as in an answer; ``lower``: the endpoint does not hold answers so, and the next attempt asks for it in the next lower way. The token counts are what a whole answer told that was none; 0 where nothing told of any use, and in older records.
     """
 
     code: ModelErrorCode
@@ -103,6 +112,15 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     held: str = ""
     lower: bool = False
     calls: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+
+    @property
+    def told_use(self) -> bool:
+        """Whether its answer told of its use."""
+        return self.input_tokens > 0
 
 
 ModelResult = ModelAnswer | ModelFailed

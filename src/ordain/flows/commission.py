@@ -45,6 +45,7 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     ``attachments`` counts them, ``source`` and ``trace_verb`` are labels (HUB-04, HUB-06) and choose nothing. ``workflow`` is a template's name
     alone where there are no arguments, as it was in every message before turn@6. ``forgoes``: the sender wants memory not to be asked.
     ``documents`` are those of its attachments whose text is kept, ``images`` the digests of those that are images.
+    ``form`` is what its sender's program wants of the answer's form, in words for whoever writes that: nobody said it, so it is matched and shown nowhere.
 
     The executor's typed request, ``CortexExecRequest`` of the sources (EXE-01): nothing else is read, and what is not of it is refused.
     """
@@ -69,6 +70,7 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     images: tuple[str, ...] = ()
     source: str = ""
     trace_verb: str = ""
+    form: str = ""
 
     @property
     def template(self) -> str:
@@ -84,6 +86,11 @@ class MessageFacts(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     def words(self) -> str:
         """The text, or what stands for it where a message has attachments alone."""
         return self.text if self.text.strip() else f"({self.attachments} attachments, without a word)"
+
+    @property
+    def request(self) -> str:
+        """The words, and below them how the answer is to be formed: what whoever writes it is asked."""
+        return f"{self.words}\n\n{self.form}" if self.form else self.words
 
 
 class MessageIds(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):

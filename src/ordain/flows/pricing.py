@@ -82,22 +82,25 @@ def price_of_call(catalog: Catalog, call: ModelCall, result: ModelAnswer | Model
     if isinstance(result, ModelAnswer):
         used = price_of(catalog.data.profiles[name], result)
     else:
-        used = price_of_failure(result, call_bound(catalog, ((name, limits[name]),), call.bound_tokens))
+        used = price_of_failure(catalog.data.profiles[name], result, call_bound(catalog, ((name, limits[name]),), call.bound_tokens))
     if (beside := result.beside) is None:
         return used
-    return used.plus(price_of_failure(beside, call_bound(catalog, ((beside.profile, limits[beside.profile]),), call.bound_tokens)))
+    bound = call_bound(catalog, ((beside.profile, limits[beside.profile]),), call.bound_tokens)
+    return used.plus(price_of_failure(catalog.data.profiles[beside.profile], beside, bound))
 
 
-def price_of(profile: ModelProfile, answer: ModelAnswer) -> Spend:
-    """What an answer came to."""
+def price_of(profile: ModelProfile, answer: ModelAnswer | ModelFailed | Beside) -> Spend:
+    """What an answer came to by its counts, also one that was none."""
     money = cost(profile, answer.input_tokens, answer.output_tokens, answer.cached_tokens, answer.written_tokens)
     return Spend(tokens=answer.input_tokens + answer.output_tokens, usd_micros=money, model_calls=1)
 
 
-def price_of_failure(failed: ModelFailed | Beside, bound: Spend) -> Spend:
-    """What an attempt without an answer is booked at: nothing if nothing was sent, a call if it was refused before work, else its bound."""
+def price_of_failure(profile: ModelProfile, failed: ModelFailed | Beside, bound: Spend) -> Spend:
+    """What an attempt without an answer is booked at: nothing if nothing was sent, its use where that was told, a call if it was refused before work, else its bound."""
     if not failed.live:
         return Spend()
+    if failed.told_use:
+        return price_of(profile, failed)
     charged = failed.code not in UNTOLD_REFUSALS if failed.charged is None else failed.charged
     return bound if charged else Spend(model_calls=1)
 

@@ -238,6 +238,8 @@ class Fold:
             what = seen.profile or what
             if (beside := seen.beside) is not None:
                 self.models[f"{beside.profile} ({beside.provider}: {beside.model})"] = None
+                self.tokens_in += beside.input_tokens
+                self.tokens_out += beside.output_tokens
                 given_up = beside.code == "abandoned"
                 self._line(
                     "info" if given_up else "fail", f"model {beside.profile}, asked beside", reason=beside.code, excerpt=beside.message
@@ -254,7 +256,7 @@ class Fold:
             self.tokens_in += seen.input_tokens
             self.tokens_out += seen.output_tokens
             self.estimated = self.estimated or seen.estimated
-            self._told_nothing = mark != "ok"
+            self._told_nothing = mark != "ok" and not (seen.input_tokens and (seen.beside is None or seen.beside.told_use))
             if mark == "ok":
                 self.acts.said(by_code=seen.by_code)
             if mark != "ok":

@@ -26,7 +26,7 @@ class ModelAttempt(Struct, frozen=True, kw_only=True):
     """One attempt. ``tokens`` and ``usd_micros`` are what was booked: of an attempt that was lost, all that was reserved.
 
     Of a hedged call both attempts are told, and what was booked for both stands with the one that counted.
-    ``input_tokens`` and ``output_tokens`` are what was counted, 0 where it failed. ``code`` is "" where it was answered; ``lane`` and
+    ``input_tokens`` and ``output_tokens`` are what was counted, 0 where it failed and no answer told of its use. ``code`` is "" where it was answered; ``lane`` and
     ``profile`` are "" where the records that say so were erased.
     """
 
@@ -151,8 +151,8 @@ class Spending:
                 provider=result.provider,
                 model=result.model,
                 code="" if answered else result.code or result.result,
-                input_tokens=result.input_tokens if answered else 0,
-                output_tokens=result.output_tokens if answered else 0,
+                input_tokens=result.input_tokens,
+                output_tokens=result.output_tokens,
                 tokens=booked.tokens,
                 usd_micros=booked.usd_micros,
                 estimated=result.estimated,
@@ -171,4 +171,5 @@ class Spending:
     def _beside(at: int, lane: str, other: Beside) -> ModelAttempt:
         """The attempt of a hedged call that did not count."""
         named = {"lane": lane, "profile": other.profile, "provider": other.provider, "model": other.model, "code": other.code}
-        return ModelAttempt(at=at, **named, input_tokens=0, output_tokens=0, tokens=0, usd_micros=0, estimated=False)
+        counted, said = other.input_tokens, other.output_tokens
+        return ModelAttempt(at=at, **named, input_tokens=counted, output_tokens=said, tokens=0, usd_micros=0, estimated=False)

@@ -24,7 +24,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of
 from ordain.models.pictures import chat_content
 from ordain.models.refusals import malformed, why_unreadable
-from ordain.models.replies import TRUNCATED, Counts, ended, replied
+from ordain.models.replies import TRUNCATED, Counts, counted, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 
@@ -169,20 +169,20 @@ def joined(text: str) -> str:
 
 def conclude(completion: Completion, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
     """Judge a whole answer; ``asked``, ``tool`` and ``plain`` as for ``read_completion``. Never raises."""
-    if completion.error:
-        return malformed("an error with a status of success")
-    if not completion.choices:
-        return malformed("no choices in the answer")
-    choice = completion.choices[0]
-    end = end_of(choice.finish_reason)
-    if refuses(choice.said.refusal, choice.said.content):
-        return REFUSED
-    text = _said(choice, end, tool, plain=plain)
-    if isinstance(text, ModelError):
-        return text
     usage = fields(completion.usage)
     cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
     counts = Counts(given=usage.get("prompt_tokens"), said=usage.get("completion_tokens"), cached=cached)
+    if completion.error:
+        return counted(malformed("an error with a status of success"), counts)
+    if not completion.choices:
+        return counted(malformed("no choices in the answer"), counts)
+    choice = completion.choices[0]
+    end = end_of(choice.finish_reason)
+    if refuses(choice.said.refusal, choice.said.content):
+        return counted(REFUSED, counts)
+    text = _said(choice, end, tool, plain=plain)
+    if isinstance(text, ModelError):
+        return counted(text, counts)
     return ended(replied(text, completion.model, asked, counts), end)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, cast
@@ -18,7 +18,10 @@ import httpx2
 import msgspec
 from msgspec import Struct
 
-from ordain.contracts.hosted import LOOPBACK, one_spelling
+from ordain.contracts.hosted import LOOPBACK, PLANNER_MODEL, is_assumed, one_spelling
+from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.visible import visible_line
+from ordain.errors import ConfigurationError
 
 USUAL: Mapping[str, tuple[str, int]] = {
     "ollama": ("Ollama", 11434),
@@ -34,6 +37,7 @@ PROBE_S = 2.0
 NAMED_S = 5.0
 ANSWER_BYTES = 1024 * 1024
 MODELS_MAX = 1000
+NAMES_TOLD = 20
 OURS = "ordain"
 """What an Ordain says owns its models: it is no model server to itself."""
 NO_TALKERS = ("embed", "bge-", "rerank", "whisper", "clip-")
@@ -123,6 +127,30 @@ async def listed(use: str, base_url: str, key: str = "", limit_s: float = NAMED_
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
         return None
     return _endpoint(use, base_url, body) or _other(use, base_url, Presence.FOREIGN)
+
+
+async def check_assumed(profiles: Mapping[str, ModelProfile], used: Iterable[str], secrets: Mapping[str, str]) -> None:
+    """Whether servers of one's own that are asked for the model that nobody named may have it: what lists others only would answer as a model nobody chose.
+
+    What lists nothing, or does not answer now, is asked when it is needed. Profiles that name a model are not looked at.
+
+    Raises:
+        ConfigurationError: one lists other models (``model_missing``), which the message names.
+    """
+    for name in used:
+        profile = profiles[name]
+        if not is_assumed(profiles, [name]):
+            continue
+        found = await listed(name, profile.base_url or "", secrets.get(name, ""), PROBE_S)
+        if found is None or not found.models or PLANNER_MODEL in found.models:
+            continue
+        has = ", ".join(visible_line(one, 100) for one in found.models[:NAMES_TOLD])
+        more = f" and {len(found.models) - NAMES_TOLD} more" if len(found.models) > NAMES_TOLD else ""
+        message = (
+            f"no model is named for {found.base_url} (profile {name}), and it has no {PLANNER_MODEL}, which is asked for then. "
+            f"It has {has}{more}: set PLANNER_MODEL to one of them, or run: ordain init"
+        )
+        raise ConfigurationError(message, code="model_missing")
 
 
 def _other(use: str, base_url: str, heard: Presence) -> Endpoint:

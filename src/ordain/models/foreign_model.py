@@ -50,7 +50,7 @@ from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
-from ordain.models.replies import TRUNCATED, Counts, ended, is_text, replied
+from ordain.models.replies import TRUNCATED, Counts, counted, ended, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
@@ -367,12 +367,14 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
             text = malformed("the finish reason is missing")
         case _:
             text = malformed("the provider could not finish the answer")
-    if isinstance(text, ModelError):
-        return text
-    if not is_text(text):
-        return malformed("the text is not valid Unicode")
     usage = response.usage
     counts = Counts(given=usage.input_tokens, said=usage.output_tokens, cached=usage.cache_read_tokens, written=usage.cache_write_tokens)
+    if text is CUT_OFF:  # what it counted so far is not all
+        return CUT_OFF
+    if isinstance(text, ModelError):
+        return counted(text, counts)
+    if not is_text(text):
+        return counted(malformed("the text is not valid Unicode"), counts)
     return replied(text, response.model_name, asked, counts)
 
 

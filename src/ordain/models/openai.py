@@ -23,6 +23,7 @@ from ordain.models.refusals import (
     fault_of,
     malformed,
     read_refusal,
+    refuses_way,
 )
 from ordain.models.schemas import output_tool
 from ordain.ports.model import Charge, Heard, Leave, ModelError, ModelReply, ModelRequest
@@ -88,6 +89,8 @@ class OpenAIModel:
     def _said(self, answer: HttpAnswer, request: ModelRequest, stream: EventStream | None, heard: Heard | None) -> ModelReply | ModelError:
         if not 200 <= answer.status < 300:
             refused = read_refusal(answer.status, answer.headers, answer.body or b"", self._sent(request))
+            if refused.code is ModelErrorCode.SERVER_ERROR and refuses_way(answer.status, answer.body or b"", request.held_by):
+                refused = msgspec.structs.replace(refused, code=ModelErrorCode.REJECTED)
             if refused.code is ModelErrorCode.REJECTED:
                 refused = self._faulted(refused, answer, request, streamed=stream is not None)
             if refused.code is ModelErrorCode.AUTHENTICATION and not self._key:

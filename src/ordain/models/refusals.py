@@ -14,6 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.profiles import Structured
 from ordain.ports.model import Charge, Leave, ModelError
 
 MESSAGE_CHARS = 300
@@ -73,6 +74,11 @@ DOUBTED: tuple[frozenset[Leave], ...] = (
     frozenset({Leave.LENGTH}),
 )
 """What a refusal may mean that names nothing: first what is missed least."""
+WAY_WORDS: Mapping[Structured, re.Pattern[str]] = {
+    Structured.NATIVE: re.compile(r"response[_ ]format|json[_ ]schema|structured[_ ]output|\btext\.format\b|\bguided[_ ](?:json|decoding)"),
+    Structured.TOOL: re.compile(r"\btool[_ -]choice|\btools\b|\bfunction[_ -]call"),
+}
+"""What holds an answer to its schema, by the words in which a refusal names it."""
 _WRONG_REQUEST = frozenset({400, 422})
 PLACES = 8
 """So many places of a request that a refusal names are looked at."""
@@ -107,6 +113,12 @@ def fault_of(body: bytes, left: Container[Leave], leaves: Iterable[tuple[Leave, 
     """The first part of a request that the body of a refusal names, that may be left out and was not yet. Never raises."""
     words, _ = _named_in(_error_of(body))
     return next((leave for leave, named_so in leaves if leave not in left and named_so.search(words)), None)
+
+
+def refuses_way(status: int, body: bytes, held: Structured | None) -> bool:
+    """Whether a failure with a server's status names how the answer was to be held, which it then does not take: some answer so what they do not know. Never raises."""
+    words = WAY_WORDS.get(held) if held is not None and status >= 500 else None
+    return words is not None and words.search(_named_in(_error_of(body))[0]) is not None
 
 
 def doubted_of(status: int, body: bytes, has: frozenset[Leave], *, at_once: bool) -> frozenset[Leave]:

@@ -39,6 +39,17 @@ def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
     )
 
 
+def counted(error: ModelError, counts: Counts) -> ModelError:
+    """The error with what the whole answer told that it was made of: none that counts was given, and it costs what it costs. Of an answer that came to nothing none is a count."""
+    return msgspec.structs.replace(
+        error,
+        input_tokens=count(counts.given) or None,
+        output_tokens=count(counts.said),
+        cached_tokens=count(counts.cached) or 0,
+        written_tokens=count(counts.written) or 0,
+    )
+
+
 def ended(reply: ModelReply, end: End) -> ModelReply:
     """A reply in plain text, or one that is whole, with what its end tells of it."""
     notice = CUT if end is End.CUT else ENDED_UNKNOWN if end is End.UNKNOWN else None

@@ -19,7 +19,7 @@ from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuse
 from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.pictures import response_input
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
-from ordain.models.replies import TRUNCATED, Counts, ended, replied
+from ordain.models.replies import TRUNCATED, Counts, counted, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Heard, Leave, ModelError, ModelReply, ModelRequest
 
@@ -118,9 +118,19 @@ class _Asked(Struct, frozen=True):
 
 
 def _judged(response: _Response, asked: str, how: _Asked) -> ModelReply | ModelError:
+    usage = fields(response.usage)
+    cached = fields(usage.get("input_tokens_details")).get("cached_tokens")
+    counts = Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached)
     end = _end_of(response, how.sent)
     if isinstance(end, ModelError):
-        return end
+        return counted(end, counts)
+    text = _text_or_fault(response, end, how)
+    if isinstance(text, ModelError):
+        return counted(text, counts)
+    return ended(replied(joined(text) if how.plain else text, response.model, asked, counts), end)
+
+
+def _text_or_fault(response: _Response, end: End, how: _Asked) -> str | ModelError:
     if end is End.CUT and not how.plain:
         return TRUNCATED
     if end is End.UNSAID and not how.plain:
@@ -128,12 +138,8 @@ def _judged(response: _Response, asked: str, how: _Asked) -> ModelReply | ModelE
     if end is End.UNKNOWN and not how.plain:
         return malformed("unknown end")
     text = _said(response.output or [], how.tool, how.pieces)
-    if isinstance(text, ModelError):
-        return TRUNCATED if end is End.CUT and text.code is ModelErrorCode.MALFORMED else text
-    usage = fields(response.usage)
-    cached = fields(usage.get("input_tokens_details")).get("cached_tokens")
-    counts = Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached)
-    return ended(replied(joined(text) if how.plain else text, response.model, asked, counts), end)
+    cut = isinstance(text, ModelError) and end is End.CUT and text.code is ModelErrorCode.MALFORMED
+    return TRUNCATED if cut else text
 
 
 def _end_of(response: _Response, sent: str) -> End | ModelError:

@@ -18,6 +18,7 @@ from ordain.models.refusals import malformed
 from ordain.ports.model import ModelError, ModelRequest
 from ordain.prompts.constraint import constrained
 from ordain.prompts.prompt import Prompt
+from ordain.rules.enforcement import UNCALLED
 
 WRAPPED = "answer"
 SCHEMAS_KEPT = 256
@@ -82,7 +83,7 @@ class OutputTool(Struct, frozen=True):
     def answer(self, calls: Sequence[tuple[object, object]]) -> str | ModelError:
         """What was called with, from (name, input as JSON text) of every call; the answer as it was written."""
         if not calls:
-            return msgspec.structs.replace(malformed("the tool that holds the answer was not called"), ignored=True)
+            return msgspec.structs.replace(malformed(UNCALLED), ignored=True)
         if len(calls) > 1:
             return self._other(f"{len(calls)} tool calls where one was asked for", calls)
         name, given = calls[0]

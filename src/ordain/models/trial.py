@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ordain.contracts.profiles import ModelProfile, Structured
-from ordain.contracts.remedies import REMEDIES
+from ordain.contracts.remedies import NOT_HELD, REMEDIES
 from ordain.flows.pricing import cost
 from ordain.models.doctor import PROBE_SCHEMA, fits_probe, probe_request
 from ordain.ports.model import ModelError, ModelPort
@@ -57,7 +57,7 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Stru
     known: dict[str, Any] = {"profile": name, "provider": profile.provider, "model": profile.model}
     known["duration_ms"] = round((time.monotonic() - began) * 1000)
     if isinstance(answer, ModelError):
-        return Verdict(**known, code=str(answer.code), message=answer.message, advice=REMEDIES[answer.code])
+        return Verdict(**known, code=str(answer.code), message=answer.message, advice=NOT_HELD if answer.ignored else REMEDIES[answer.code])
     known |= {"answering_model": answer.model, "input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
     known["usd_micros"] = cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
     if profile.provider in NO_MODELS:

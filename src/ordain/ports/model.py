@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
@@ -90,6 +90,13 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
         """How the answer is held to its schema; None where it has none."""
         return None if self.schema is None else self.held or self.profile.held_by
 
+    @property
+    def offered(self) -> Sequence[str]:
+        """The tools that the prompt offers, by id; a prompt that offers some names them so."""
+        tools = self.inputs.get("tools")
+        listed = cast("Sequence[Any]", tools) if isinstance(tools, list | tuple) else ()
+        return [str(cast("dict[str, Any]", tool)["tool_id"]) for tool in listed if isinstance(tool, dict) and "tool_id" in tool]
+
 
 CUT = "the answer was cut at its length limit"
 """The notice of plain text that was; of JSON that is an error, for it may read like a whole one."""
@@ -161,7 +168,8 @@ class ModelError(Struct, frozen=True, kw_only=True):
 
     An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``. ``held`` is as in a reply;
     ``ignored``: the endpoint answered, and not in the way that it was told to; ``calls``: it called a tool, or meant to. ``left`` is what the request did without, ``fault`` the part of it that
-    a refusal names and that can be left out too, ``doubted`` what may be meant by one that names nothing.
+    a refusal names and that can be left out too, ``doubted`` what may be meant by one that names nothing. The token counts are those of the whole answer that
+    was none, as in a reply: None where there was none, or its provider gave none.
     """
 
     code: ModelErrorCode
@@ -174,6 +182,10 @@ class ModelError(Struct, frozen=True, kw_only=True):
     left: frozenset[Leave] = frozenset()
     fault: Leave | None = None
     doubted: frozenset[Leave] = frozenset()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int = 0
+    written_tokens: int = 0
 
     @property
     def charge(self) -> Charge:

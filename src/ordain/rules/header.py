@@ -73,7 +73,7 @@ VERDICT_MARKS = {str(RunVerdict.OK): "ok", str(RunVerdict.UNKNOWN): "unknown"}
 """Whatever else a verdict is, it is no success."""
 IN_PROGRESS = "in progress"
 """Opens the header of a run that has no verdict yet; no record holds such a header."""
-TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) ·.*")
+TITLE = re.compile(r"(?P<mark>\S) (?:(?P<verdict>[^·]+) · )?ordain run (?P<run>\S+) · (?P<flow>\S+) · (?P<status>\S+) · *(?P<reason>.*)")
 """A header's first line, read again."""
 NO_TOOL_USED = "no tool was used"
 UNSETTLED = frozenset({"queued", "ready", "running", "waiting"})

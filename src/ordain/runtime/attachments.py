@@ -133,6 +133,15 @@ def file_read(file: Path) -> Attachment:
     return Attachment.of(file.name, content)
 
 
+def check_file(one: Attachment) -> None:
+    """Whether a file is what it says that it is, and of a kind that is read or shown to models that see; what else a message may bring policy says.
+
+    Raises:
+        InvalidRequest: it is not, as when it comes with a message (``attachment_unlike``, ``attachment_unread``, ``attachment_invalid``).
+    """
+    _read(0, one, one.data or "", sees=True)
+
+
 def documents_of(files: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """The documents among what an entry says of a message's files."""
     return tuple(one["document"] for one in files if one.get("document"))

@@ -32,9 +32,10 @@ NOT_TAKEN = ("attach.beside", "step.tool.unknown", "step.tool.outside_toolset")
 """Reasons of what was said and does not count: nobody is to believe that it does."""
 
 _TOTALS = re.compile(
-    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls), (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?, "
-    r"\$(?P<usd>[\d.]+)(?P<reserved> \(of it reserved [^)]*\))?, (?P<ms>\d+) ms"
+    r"(?P<counted>· \d+ steps, (?P<asked>\d+) model calls, (?P<calls>\d+) verb calls)(?:, (?P<tokens_in>\d+)\+(?P<tokens_out>\d+) tokens(?P<estimated> \(estimated\))?, "
+    r"\$(?P<usd>[\d.]+)(?P<reserved> \(of it reserved [^)]*\))?)?, (?P<ms>\d+) ms"
 )
+"""A header that a face was given may say no tokens and no money (``readable_header``)."""
 _MODEL = re.compile(r'"(?P<profile>[^"(]*?) ?\((?P<provider>[^":]*): (?P<model>[^"]*?)(?:\)|…)"')
 """As it is quoted, and cut where it is long."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
@@ -42,6 +43,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}")
 _MODELS = f"{MARKS['info']} models: "
 _INNER = re.compile(rf" *{MARKS['info']} \S+ \(run \S+\) at work · \S+")
 """A run within another that is at work."""
+_RECALLED = re.compile(
+    rf"(?P<call>^ *{MARKS['ok']} recall\.fetch_context(?: \(run [0-9a-f]+\))?) · \"\{{'fragments':\[(?P<none>\])?[^\"\n]*\"$", re.MULTILINE
+)
+"""What memory gave, as it was returned: its beginning, cut."""
 _REASON = re.compile(r" · (?P<code>[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?= · |$)", re.MULTILINE)
 
 
@@ -71,7 +76,7 @@ def read_brief(header: str) -> Brief | None:
     if title is None or totals is None:
         return None
     asked = _MODEL.findall(lines[1]) if len(lines) > 1 and lines[1].startswith(_MODELS) else []
-    costs = int(totals["asked"]) > 0 and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
+    costs = totals["usd"] is not None and int(totals["asked"]) > 0 and (not asked or any(provider != OFFLINE for _, provider, _ in asked))
     return Brief(
         mark=title["mark"],
         verdict=verdict_told(header) or "",
@@ -81,8 +86,8 @@ def read_brief(header: str) -> Brief | None:
         usd=totals["usd"] if costs else "",
         estimated=totals["estimated"] is not None or totals["reserved"] is not None,
         run=title["run"],
-        tokens_in=int(totals["tokens_in"]),
-        tokens_out=int(totals["tokens_out"]),
+        tokens_in=int(totals["tokens_in"] or 0),
+        tokens_out=int(totals["tokens_out"] or 0),
     )
 
 
@@ -151,6 +156,19 @@ def in_words(header: str, meanings: Mapping[str, str]) -> str:
         return found[0] if meaning is None else f" · {meaning.rstrip('.')} ({found['code']})"
 
     return "\n".join((_REASON.sub(said, counted(header)), *remedy_lines(header)))
+
+
+def readable_header(header: str) -> str:
+    """A rendered header as every face gives it: no tokens and no money where no model was asked, and what memory gave in words. The record keeps both.
+
+    Each line is made of itself alone, or of what stays as it is: what a header said while its run was at work stands in the one at its end.
+    """
+    return counted(recalled_in_words(header))
+
+
+def recalled_in_words(text: str) -> str:
+    """What memory gave is quoted as it was returned, which nobody reads; how much of it went along stands in a line of its own."""
+    return _RECALLED.sub(lambda found: f"{found['call']} · recalled {'nothing' if found['none'] else 'something'}", text)
 
 
 def counted(header: str) -> str:

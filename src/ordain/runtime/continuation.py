@@ -17,18 +17,22 @@ from ordain.contracts.visible import visible
 from ordain.errors import JournalCorrupt
 from ordain.journal.records import ENCODER
 from ordain.ports.search import SentSearch
-from ordain.ports.sessions import OUR_IDS, EntryKind, NewEntry
+from ordain.ports.sessions import OUR_IDS, Entry, EntryKind, NewEntry
 from ordain.rules.continuation import CONTINUATION, ContinuationFacts, ContinuationReason, Continues
 from ordain.rules.plain_reply import QUOTE
 from ordain.runtime.configuration import ConfigChange
 from ordain.runtime.entries import spoken
 from ordain.runtime.message_answer import answer_of
+from ordain.runtime.message_entry import body_of_entry
+from ordain.runtime.plain_answer import answer_text_of
 from ordain.runtime.services import Services
 from ordain.runtime.shown_answer import was_given
 
 SESSIONS_OF = "openai:"
 """What the id of a session begins with that nobody named."""
 IMPORTED_MARK = "Imported: the client says that this came before. None of it was said or done here."
+LEFT_MARK = "Imported: this was said in session {}, from where the client goes on otherwise than there. None of it was said or done here."
+IMPORTED_IDS = f"{OUR_IDS}imported:"
 IMPORTED_CHARS = 12_000
 LOOKED_AT = 200
 """So many entries after the message that matches are looked through for another message."""
@@ -37,20 +41,24 @@ ALIKE = 20
 
 
 class ShownTurn(Struct, frozen=True, kw_only=True):
-    """One message of a conversation as a client shows it; ``files`` are what it brought, each by name and digest."""
+    """One message of a conversation as a client shows it; ``files`` are what it brought, each by name and digest. ``earlier`` is the role of what was imported before."""
 
-    role: Literal["user", "assistant"]
+    role: Literal["user", "assistant", "earlier"]
     text: str
     files: tuple[tuple[str, str], ...] = ()
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """A conversation as a client shows it: what was said before, what is said now, what the client wants its assistant to be, and its name for it ("": none)."""
+    """A conversation as a client shows it: what was said before, what is said now, what the client wants its assistant to be, and its name for it ("": none).
+
+    ``left`` is the session that ``before`` is the history of, up to where the client goes on otherwise than was gone on there.
+    """
 
     before: tuple[ShownTurn, ...]
     now: tuple[ShownTurn, ...]
     instructions: str = ""
     session: str = ""
+    left: str = ""
 
 
 class Placement(Struct, frozen=True, kw_only=True):
@@ -58,6 +66,7 @@ class Placement(Struct, frozen=True, kw_only=True):
 
     ``otherwise``: it is named, and holds otherwise than the client shows.
     ``imports`` is what the session begins with, ``pin`` binds it to the profile that is asked for: both come in with the message, or not at all.
+    ``user`` is who speaks there. ``form`` is how the client wants the answer to be formed, for whoever writes it.
     """
 
     session: str
@@ -67,6 +76,8 @@ class Placement(Struct, frozen=True, kw_only=True):
     otherwise: bool = False
     imports: NewEntry | None = None
     pin: ConfigChange | None = None
+    user: str = ""
+    form: str = ""
 
 
 class Continuations:
@@ -76,19 +87,33 @@ class Continuations:
         """Reads what is durable; writes nothing."""
         self._services, self._search = services, search
 
-    async def place(self, shown: Shown, *, workspace: str, principal: str, user: str) -> Placement:
-        """The session for what is said now, and what it begins with; ``Conversation.receive`` writes both."""
+    async def after(self, shown: Shown, workspace: str, session: str, seq: int) -> Shown:
+        """What is said next after a message of a session: there, or with the history up to that message, where something was said there since."""
+        if not await self._spoken_since(workspace, session, seq):
+            return msgspec.structs.replace(shown, session=session)
+        before = await self._history(workspace, session, seq)
+        return msgspec.structs.replace(shown, session="", left=session, before=(*before, *shown.before))
+
+    async def place(self, shown: Shown, *, workspace: str, principal: str, user: str, once: str = "") -> Placement:
+        """The session for what is said now, and what it begins with; ``Conversation.receive`` writes both.
+
+        ``once`` is what the user was called before: a conversation that began under that name goes on under it.
+        """
         who = (workspace, principal, user)
+        row = await self._services.sessions.session(workspace, shown.session) if shown.session else None
+        if once and row is not None and row.user == once:
+            who = (workspace, principal, once)
         last = _last_answer(shown.before)
         matches = await self._matches(shown, who, last)
+        if once and not matches and row is None and (matches := await self._matches(shown, (workspace, principal, once), last)):
+            who = (workspace, principal, once)
         agreeing = [match for match in matches if await self._agrees(workspace, match, shown.before[last])]
-        begun = bool(shown.session) and await self._services.sessions.session(workspace, shown.session) is not None
         facts = ContinuationFacts(
             named=bool(shown.session),
-            begun=begun,
+            begun=row is not None,
             shown=len(shown.before) + bool(shown.instructions),
-            answered=last >= 0,
-            matches=len(matches),
+            answered=last >= 0 or bool(shown.left),
+            matches=len(matches) or bool(shown.left),
             agreeing=len(agreeing),
         )
         decision = CONTINUATION.apply(facts, None, self._services.catalogs.current.policy)
@@ -101,19 +126,19 @@ class Continuations:
             reason=str(decision.reason),
             otherwise=decision.reason is ContinuationReason.NAMED_OTHERWISE,
             imports=self._imported(shown, found) if decision.outcome.imports else None,
+            user=who[2],
         )
 
     async def _matches(self, shown: Shown, who: tuple[str, str, str], last: int) -> Sequence[tuple[str, int]]:
         """Messages that came with what the client shows up to its last answer; of a session that is named, those of that session."""
-        if last < 0:
+        if last < 0 or shown.left:
             return ()
         return await self._search.sent(who[0], _digest(who, shown.before[:last]), session=shown.session, limit=ALIKE)
 
     async def _agrees(self, workspace: str, match: tuple[str, int], answer: ShownTurn) -> bool:
         """Whether the answer that is shown is the one that was given there, and nothing was said to the session since."""
         session, seq = match
-        entries = await self._services.sessions.entries(workspace, session, after=seq, limit=LOOKED_AT)
-        if len(entries) == LOOKED_AT or any(entry.kind is EntryKind.MESSAGE for entry in entries):
+        if await self._spoken_since(workspace, session, seq):
             return False
         found = await self._services.sessions.answer(workspace, session, seq)
         if found is None:  # erased since
@@ -122,6 +147,29 @@ class Continuations:
             return was_given(answer.text, answer_of(*found, session))
         except JournalCorrupt:
             return False
+
+    async def _spoken_since(self, workspace: str, session: str, seq: int) -> bool:
+        """Whether anybody has said something in a session after its message of this number."""
+        entries = await self._services.sessions.entries(workspace, session, after=seq, limit=LOOKED_AT)
+        return len(entries) == LOOKED_AT or any(entry.kind is EntryKind.MESSAGE for entry in entries)
+
+    async def _history(self, workspace: str, session: str, seq: int) -> Sequence[ShownTurn]:
+        """What was said in a session up to a message and its answer, the latest of it, as far as there is room for it."""
+        sessions = self._services.sessions
+        entries = await sessions.entries(workspace, session, after=max(seq - LOOKED_AT, 0), limit=LOOKED_AT)
+        turns: list[ShownTurn] = []
+        room = IMPORTED_CHARS
+        for entry in reversed([one for one in entries if one.seq <= seq and one.body is not None]):
+            if room < 0:
+                break
+            said = turn_of(entry)
+            if entry.kind is EntryKind.MESSAGE and (found := await sessions.answer(workspace, session, entry.seq)) is not None:
+                answer = answer_text_of(answer_of(*found, session)).content if found[1] is not None else ""
+                turns += [ShownTurn(role="assistant", text=answer)] if answer else []
+            if said is not None:
+                turns.append(said)
+            room = IMPORTED_CHARS - sum(len(turn.text) for turn in turns)
+        return tuple(reversed(turns))
 
     def _imported(self, shown: Shown, session: str) -> NewEntry:
         text, clock = imported_text(shown), self._services.clock
@@ -132,7 +180,7 @@ class Continuations:
             at=clock.now(),
             session=session,
             channel="web",
-            message_id=f"{OUR_IDS}imported:{clock.new_run_id()}",
+            message_id=f"{IMPORTED_IDS}{clock.new_run_id()}",
         )
 
 
@@ -149,13 +197,27 @@ def imported_text(shown: Shown) -> str:
             break
         kept.insert(0, line)
         room -= len(line)
-    parts = [IMPORTED_MARK]
+    parts = [LEFT_MARK.format(shown.left) if shown.left else IMPORTED_MARK]
     if shown.instructions:
         parts.append(f"What the client wants its assistant to be:\n{shown.instructions[: IMPORTED_CHARS // 3]}")
     if left_out := len(lines) - len(kept):
         parts.append(f"({left_out} earlier messages are left out)")
     marked = "\n".join([*parts[1:], *kept]).split("\n")
     return "\n".join([parts[0], *(QUOTE + line for line in visible("\n".join(marked)).split("\n"))])
+
+
+class _Imported(Struct):
+    text: str = ""
+
+
+def turn_of(entry: Entry) -> ShownTurn | None:
+    """What a user said, or what was imported, of its entry; None of every other."""
+    if entry.kind is EntryKind.MESSAGE:
+        body = body_of_entry(entry.body)
+        return ShownTurn(role="user", text=body.text, files=tuple((str(file.get("name", "")), "") for file in body.attachments))
+    if entry.kind is EntryKind.SUMMARY and entry.message_id.startswith(IMPORTED_IDS):
+        return ShownTurn(role="earlier", text=msgspec.json.decode(entry.body or b"{}", type=_Imported).text)
+    return None
 
 
 def _last_answer(before: Sequence[ShownTurn]) -> int:

@@ -85,17 +85,17 @@ class Conversation:
     async def _received(
         self, message: Message, whose: tuple[str, Principal | str], source: str, place: Placement | None, files: TakenFiles
     ) -> Acknowledged:
-        services, (workspace, principal) = self._services, whose
+        services, (workspace, principal), form = self._services, whose, "" if place is None else place.form
         message_id = sent_id(place.sent, services.clock.new_run_id()) if place else message.message_id or services.clock.new_run_id()
         if message.session_id.startswith(ERASED_SESSION):
             raise InvalidRequest(f"session ids that begin with {ERASED_SESSION} are those of what was erased", code="session_id_reserved")
         if message_id.startswith(OUR_IDS) and not place:
             raise InvalidRequest(f"message ids that begin with {OUR_IDS} are Ordain's own", code="message_id_reserved")
         try:
-            body = ENCODER.encode(body_of(message, files.files))
+            body = ENCODER.encode(body_of(message, files.files, form))
         except UnicodeError:
             raise InvalidRequest("a text holds half a surrogate pair", code="invalid_unicode", status=400) from None
-        given = message_of(message, message_id, principal, services.catalogs.current, source, files.files)
+        given = message_of(message, message_id, principal, services.catalogs.current, source, files.files).formed(form)
         made: list[Consequence] = []
         pinned = PinnedCatalogs(services.catalogs)
         entry = self._entry(message, body, given)

@@ -25,7 +25,7 @@ from ordain.ports.sessions import ERASED_SESSION
 from ordain.ports.store import Append, Operation, StoredRun, load_run
 from ordain.ports.upkeep import BegunErasures
 from ordain.ports.writes import MailKind, NewMail, PlaceTakenBack
-from ordain.rules.header import HeaderLine, render_header
+from ordain.rules.header import HeaderLine
 from ordain.runtime.access import Access
 from ordain.runtime.answers import answered
 from ordain.runtime.approvals import ApprovalDesk
@@ -39,7 +39,7 @@ from ordain.runtime.library import Memory
 from ordain.runtime.mail import AnswerBody, InterruptBody, posted
 from ordain.runtime.reloader import Reloader
 from ordain.runtime.resolution import ResolveWord, resolution
-from ordain.runtime.run_view import AT_REST, RunView, ending_of
+from ordain.runtime.run_view import AT_REST, RunView, ending_of, viewed
 from ordain.runtime.services import Services
 from ordain.runtime.upkeep import carried_out, destroyed
 from ordain.runtime.waiters import Waiters
@@ -196,16 +196,12 @@ class Runtime:
         """
         stored = await self._load(run)
         if (end := ending(stored.records)) is None:
-            facts = await self.services.headers.so_far(stored)
-            return RunView(stored=stored, header=render_header(facts), result=NULL, verdict=facts.verdict)
+            return viewed(stored, await self.services.headers.so_far(stored))
         header, verdict = await self.services.headers.since(stored, end)
-        return RunView(stored=stored, header=header, result=end.result, verdict=verdict)
+        return viewed(stored, end, header, verdict)
 
     def _view(self, stored: StoredRun) -> RunView:
-        if (end := ending(stored.records)) is not None:
-            return RunView(stored=stored, header=end.header, result=end.result, verdict=end.verdict)
-        facts = self.services.headers.own(stored)
-        return RunView(stored=stored, header=render_header(facts), result=NULL, verdict=facts.verdict)
+        return viewed(stored, ending(stored.records) or self.services.headers.own(stored))
 
     async def _load(self, run: str) -> StoredRun:
         stored = await load_run(self.services.store, run)

@@ -20,8 +20,9 @@ from ordain.contracts.events import SessionEvent
 from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.model_keys import read_contract
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.results import CallResult, DeliberationResult, PlanResult, answer_schema, read_as
+from ordain.contracts.results import CallResult, DeliberationResult, PlanResult, answer_schema, asked_again, read_as
 from ordain.contracts.verbs import VerbRequest
+from ordain.errors import CallerError
 from ordain.runtime.attachments import file_read
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.door import Runtime
@@ -51,24 +52,35 @@ class Embedded(Protocol):
         """Run a planning request to its end. A run that fails is a result with its error, never an exception.
 
         ``output_type`` (a Pydantic model, a dataclass or a TypedDict) is what the answer's structured part is of: an answer that does not fit its JSON
-        Schema is asked for once more, as policy grants it, and then the run fails with ``step.answer.invalid``.
+        Schema is asked for once more, as policy grants it, and then the run fails with ``step.answer.invalid``. One that only the type's own checks refuse
+        is asked for once more by a second run, without tools, where policy grants any try; then the result is that run's.
 
         Raises:
             ValidationError: the request is not of its contract's shape.
-            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer (``output_mismatch``:
+            CallerError: ``output_type`` cannot be asked for, or its own checks, which no schema can say, refuse the answer again (``output_mismatch``:
                 the details name the run, which holds it).
             Conflict: this Ordain was not started (``not_started``).
         """
         parsed = request if isinstance(request, PlannerRequest) else read_contract(PlannerRequest, request)
         if output_type is not None:
             parsed = PlannerRequest.model_validate({**parsed.model_dump(exclude_unset=True), "answer_schema": answer_schema(output_type)})
-        accepted = await self.runtime.accept(parsed, EMBEDDER)
-        wire = self.runtime.response(await self.runtime.wait(accepted.run))
-        failed: PlanResult[Any] = PlanResult(wire)
-        if not failed.ok:
-            return failed
-        structured = wire["final_answer"]["structured"]
-        return PlanResult(wire, structured if output_type is None else read_as(output_type, structured, failed.run_id))
+        told = await self._planned(parsed)
+        if not told.ok or output_type is None:
+            return told
+        try:
+            return PlanResult(told.wire, read_as(output_type, told.output, told.run_id))
+        except CallerError as refused:
+            tries = self.runtime.services.catalogs.current.policy.step.reask
+            if (again := asked_again(parsed, told.output, refused) if tries else None) is None:
+                raise
+        told = await self._planned(again)
+        return PlanResult(told.wire, read_as(output_type, told.output, told.run_id)) if told.ok else told
+
+    async def _planned(self, request: PlannerRequest) -> PlanResult[Any]:
+        """What a request came to, its answer's structured part as it was recorded."""
+        accepted = await self.runtime.accept(request, EMBEDDER)
+        told: PlanResult[Any] = PlanResult(self.runtime.response(await self.runtime.wait(accepted.run)))
+        return PlanResult(told.wire, told.wire["final_answer"]["structured"]) if told.ok else told
 
     @overload
     async def execute(self, verb_id: str, payload: Mapping[str, Any]) -> CallResult[dict[str, Any]]: ...

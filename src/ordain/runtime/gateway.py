@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from time import perf_counter_ns
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -21,7 +20,7 @@ from ordain.runtime.breakers import endpoint_of, speaks_of_endpoint
 from ordain.runtime.calls import Withdrawing, nothing_withdrawn
 from ordain.runtime.foreign_code import contained
 from ordain.runtime.images import Images
-from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare
+from ordain.runtime.model_answers import Failure, PreparedCall, kept_answer, prepare, with_use
 from ordain.runtime.pauses import Pauses
 from ordain.runtime.services import Services
 from ordain.runtime.time_limit import TimeLimit, ended_within
@@ -130,7 +129,7 @@ class _ModelAttempt(Struct, frozen=True):
             raise
         now = _steady(services)
         breakers.heard_from(profile, reply)
-        reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), partial(_offered, request))
+        reply, lower = services.ways.heard(name, profile, reply, services.clock.now(), request)
         if isinstance(reply, ModelReply):
             breakers.ended(admitted, None, now, policy)
             return reply
@@ -142,7 +141,7 @@ class _ModelAttempt(Struct, frozen=True):
         if reply.code is ModelErrorCode.CONNECTION and reply.charge is Charge.NOTHING_SENT:
             return failure.unreached(reply.message, unanswered=not breakers.answered(profile))
         failed = failure.of(reply.code, reply.message, retry_after_ms=reply.retry_after_ms, charge=reply.charge, held=reply.held)
-        return structs.replace(failed, lower=lower, calls=reply.calls and bool(_offered(request)))
+        return structs.replace(with_use(failed, reply, self.call), lower=lower, calls=reply.calls and bool(request.offered))
 
     async def hedged(self) -> ModelResult:
         """Ask the call's profile, and after its delay the hedge as well; the first answer counts, and the other attempt is told beside it.
@@ -209,6 +208,10 @@ class _ModelAttempt(Struct, frozen=True):
                 apart=result.apart,
                 unanswered=result.unanswered,
                 lower=result.lower,
+                input_tokens=result.input_tokens,
+                output_tokens=result.output_tokens,
+                cached_tokens=result.cached_tokens,
+                written_tokens=result.written_tokens,
             )
         return Beside(profile=name, provider=profile.provider, model=profile.model, code=ABANDONED)
 
@@ -217,13 +220,6 @@ def _steady(services: Services) -> int:
     """The clock of rests and circuits: that of the wall, which does not step back here, or a model would be left alone for as long as that was ahead."""
     services.lost.look()
     return services.clock.now() + services.lost.back_us
-
-
-def _offered(request: ModelRequest) -> Sequence[str]:
-    """The tools that the prompt offers, by id; a prompt that offers some names them so."""
-    tools = request.inputs.get("tools")
-    listed = cast("Sequence[Any]", tools) if isinstance(tools, list | tuple) else ()
-    return [str(cast("dict[str, Any]", tool)["tool_id"]) for tool in listed if isinstance(tool, dict) and "tool_id" in tool]
 
 
 def _given_up() -> bool:

@@ -41,6 +41,10 @@ class Received(Struct, frozen=True, kw_only=True):
     found: Cues
     catalog: Catalog
 
+    def formed(self, form: str) -> Received:
+        """The same, to be answered in this form (``MessageFacts.form``)."""
+        return msgspec.structs.replace(self, facts=msgspec.structs.replace(self.facts, form=form)) if form else self
+
 
 class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message's entry in the transcript: everything of it that no column holds."""
@@ -50,10 +54,11 @@ class MessageBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     attachments: list[dict[str, Any]] = []
     metadata: dict[str, Any] = {}
     context: dict[str, Any] = {}
+    form: str = ""
 
 
-def body_of(message: Message, files: Sequence[dict[str, Any]] | None = None) -> MessageBody:
-    """A canonical message as its entry's body; ``files`` is what is said there of what came with it; None: it is only named."""
+def body_of(message: Message, files: Sequence[dict[str, Any]] | None = None, form: str = "") -> MessageBody:
+    """A canonical message as its entry's body; ``files`` is what is said there of what came with it; None: it is only named. ``form`` as ``MessageFacts`` has it."""
     said = message.message.model_dump(mode="json", exclude={"attachments"}, exclude_defaults=True)
     return MessageBody(
         text=message.message.text,
@@ -61,16 +66,17 @@ def body_of(message: Message, files: Sequence[dict[str, Any]] | None = None) -> 
         attachments=_files(message) if files is None else list(files),
         metadata=said.get("metadata", {}),
         context=message.context.model_dump(mode="json", exclude_defaults=True),
+        form=form,
     )
 
 
 def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Received:
     """A stored message, all of it as the transcript has it; an erased one says nothing."""
-    body = MessageBody(text="", user="") if entry.body is None else msgspec.json.decode(entry.body, type=MessageBody)
+    body = body_of_entry(entry.body)
     context = Context.model_validate(body.context, strict=False)
     facts = message_facts(body.text, body.user, entry.channel, context, body.attachments)
     return Received(
-        facts=msgspec.structs.replace(facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata)),
+        facts=msgspec.structs.replace(facts, source=_source(entry), trace_verb=trace_verb_of(body.metadata), form=body.form),
         ids=MessageIds(message_id=entry.message_id, reply_to=context.reply_to or "", edits=context.edits or ""),
         principal=principal_of(principal).name,
         scopes=in_conversation(principal_of(principal).scopes),
@@ -84,18 +90,20 @@ def received(entry: Entry, principal: Principal | str, catalog: Catalog) -> Rece
 
 def facts_of_entry(spoken: LatestEntry) -> MessageFacts:
     """What an earlier message says and asks for, as the transcript has it; an erased one says nothing."""
-    body = _body_of_entry(spoken)
+    body = body_of_entry(spoken.body)
     context = Context.model_validate(body.context, strict=False)
-    return message_facts(body.text, body.user, spoken.channel, context, body.attachments)
+    facts = message_facts(body.text, body.user, spoken.channel, context, body.attachments)
+    return msgspec.structs.replace(facts, form=body.form) if body.form else facts
 
 
 def thread_ref_of(spoken: LatestEntry) -> str:
     """The word for a thread that an earlier message came under; "" where there is none, or it is erased."""
-    return str(_body_of_entry(spoken).context.get("thread_ref") or "")
+    return str(body_of_entry(spoken.body).context.get("thread_ref") or "")
 
 
-def _body_of_entry(spoken: LatestEntry) -> MessageBody:
-    return MessageBody(text="", user="") if spoken.body is None else msgspec.json.decode(spoken.body, type=MessageBody)
+def body_of_entry(body: bytes | None) -> MessageBody:
+    """A stored body again; an erased one says nothing."""
+    return MessageBody(text="", user="") if body is None else msgspec.json.decode(body, type=MessageBody)
 
 
 def _thread_numbered(context: Context) -> int:

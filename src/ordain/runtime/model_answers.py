@@ -178,6 +178,21 @@ def kept_answer(call: ModelCall, policy: Policy, reply: ModelReply, about: Failu
     )
 
 
+def with_use(failed: ModelFailed, said: ModelError, call: ModelCall) -> ModelFailed:
+    """The failure with what its answer told of its use, where that is all of it and can be believed: else it told of none, and all that was reserved is booked."""
+    given = _believed(said.input_tokens, call.bound_tokens)
+    answered = _believed(said.output_tokens, max(call.max_tokens, call.hedge_max_tokens))
+    if not failed.live or not given or answered is None:
+        return failed
+    return structs.replace(
+        failed,
+        input_tokens=given,
+        output_tokens=answered,
+        cached_tokens=min(max(said.cached_tokens, 0), given),
+        written_tokens=min(max(said.written_tokens, 0), given),
+    )
+
+
 def _kept_words(text: str, call: ModelCall, most: int, notice: str | None) -> tuple[str, str | None]:
     """Plain words within their bound, and what is told of that: of a text that is longer its beginning counts, as of one that was cut elsewhere."""
     words = spoken(text)

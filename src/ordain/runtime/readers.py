@@ -14,6 +14,7 @@ from ordain.ports.sessions import Sessions
 from ordain.ports.store import JournalStore, StoredRun
 from ordain.rules.header import HeaderFacts, HeaderLine, render_header
 from ordain.runtime.approvers_word import noes_below
+from ordain.runtime.brief import readable_header
 from ordain.runtime.configuration import pins_seen
 from ordain.runtime.earlier_plans import earlier_plans
 from ordain.runtime.headers import Headers, loaded
@@ -151,6 +152,6 @@ def header_so_far(headers: Headers, store: JournalStore) -> Callable[[str], Awai
 
     async def rendered(run: str) -> str | None:
         stored = await loaded(run, store)
-        return None if not isinstance(stored, StoredRun) else render_header(await headers.so_far(stored))
+        return None if not isinstance(stored, StoredRun) else readable_header(render_header(await headers.so_far(stored)))
 
     return rendered

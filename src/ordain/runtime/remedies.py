@@ -9,11 +9,15 @@ import re
 from collections.abc import Mapping
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import remedy_of
+from ordain.contracts.remedies import NOT_HELD, remedy_of
 from ordain.contracts.verdict import RunVerdict
+from ordain.rules import enforcement
 from ordain.rules.header import MARKS, TITLE
 
-_FAILED_MODEL = re.compile(rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?= · |$)", re.MULTILINE)
+_FAILED_MODEL = re.compile(
+    rf"^ *{MARKS['fail']} model (?P<profile>.+?) · (?P<code>[a-z_]+)(?: · \"(?P<told>[^\"\n]*)\"$|(?= · |$))", re.MULTILINE
+)
+_MODELS_ASKED = re.compile(rf"^{MARKS['info']} \d+ steps, (\d+) model calls, ", re.MULTILINE)
 _STAYING = frozenset({ModelErrorCode.AUTHENTICATION, ModelErrorCode.NOT_FOUND, ModelErrorCode.QUOTA_EXCEEDED})
 
 
@@ -23,8 +27,31 @@ def remedies(header: str) -> tuple[str, ...]:
     A model that is left alone for a while is told by what it failed with before.
     """
     done = verdict_told(header) in (RunVerdict.OK, "")
-    told = ((profile, remedy_of(code)) for profile, code in _failed(header).items() if not done or code in _STAYING)
+    told = ((profile, _remedy(found)) for profile, found in _failed(header).items() if not done or found["code"] in _STAYING)
     return tuple(f"{profile}: {remedy}" for profile, remedy in told if remedy is not None)
+
+
+def model_failure(header: str) -> tuple[str, str] | None:
+    """Of a header of work that ended because a model gave no answer: that error's code, and a line that says what it was and what people can do.
+
+    None where it ended otherwise, as by a verb that failed although a model had failed before. Where nobody names the error, as a council that nobody spoke
+    in, it is the models' if each call of one failed.
+    """
+    reason, known = reason_told(header), set(ModelErrorCode)
+    if verdict_told(header) in (RunVerdict.OK, ""):
+        return None
+    if reason not in known:
+        failed, asked = [found["code"] for found in _FAILED_MODEL.finditer(header)], _MODELS_ASKED.findall(header)
+        if not failed or not asked or len(failed) != int(asked[-1]) or failed[-1] not in known:
+            return None
+        reason = failed[-1]
+    return reason, "; ".join([f"no model gave an answer ({reason})", *remedies(header)])
+
+
+def reason_told(header: str) -> str:
+    """Why the run ended as it did; "" of a text that is no header."""
+    title = TITLE.fullmatch(header.partition("\n")[0])
+    return "" if title is None else title["reason"]
 
 
 def verdict_told(header: str) -> str | None:
@@ -45,18 +72,25 @@ def remedies_by_code(header: str) -> Mapping[str, str]:
 
     About an open circuit what is done about what opened it: what the model that was left alone last failed with before.
     """
-    why = {found["code"]: found["code"] for found in _FAILED_MODEL.finditer(header)}
+    why = {found["code"]: found for found in _FAILED_MODEL.finditer(header)}
     left_alone = [found["profile"] for found in _FAILED_MODEL.finditer(header) if found["code"] == ModelErrorCode.CIRCUIT_OPEN]
     if left_alone:
         why[ModelErrorCode.CIRCUIT_OPEN] = _failed(header)[left_alone[-1]]
-    told = {code: remedy_of(cause) for code, cause in why.items()}
+    told = {code: _remedy(cause) for code, cause in why.items()}
     return {code: remedy for code, remedy in told.items() if remedy is not None}
 
 
-def _failed(header: str) -> dict[str, str]:
+def _failed(header: str) -> dict[str, re.Match[str]]:
     """By profile, what it failed with last."""
-    last: dict[str, str] = {}
+    last: dict[str, re.Match[str]] = {}
     for found in _FAILED_MODEL.finditer(header):
         if found["code"] != ModelErrorCode.CIRCUIT_OPEN or found["profile"] not in last:
-            last[found["profile"]] = found["code"]
+            last[found["profile"]] = found
     return last
+
+
+def _remedy(found: re.Match[str]) -> str | None:
+    """What is malformed may be so in two ways: no answer of the provider's wire, or one that was not held to its form, which ``ModelError`` tells in fixed words."""
+    if found["code"] == ModelErrorCode.MALFORMED and found["told"] in enforcement.NOT_HELD:
+        return NOT_HELD
+    return remedy_of(found["code"])

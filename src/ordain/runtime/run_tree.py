@@ -14,6 +14,8 @@ from ordain.journal.open_joins import OpenJoin
 from ordain.journal.partial_bodies import CHILDREN
 from ordain.journal.records import IntentBody, RecordKind, Started
 from ordain.ports.store import StoredRun
+from ordain.rules.header import render_header
+from ordain.runtime.brief import read_brief
 from ordain.runtime.headers import readable
 from ordain.runtime.services import Services
 
@@ -79,6 +81,7 @@ def _children(stored: StoredRun) -> Iterator[str]:
 
 def _told(services: Services, stored: StoredRun, depth: int) -> RunBelow:
     facts, end = services.headers.own(stored), ending(stored.records)
+    brief = read_brief(render_header(facts))
     return RunBelow(
         run=stored.id,
         depth=depth,
@@ -89,7 +92,7 @@ def _told(services: Services, stored: StoredRun, depth: int) -> RunBelow:
         verdict="" if end is None else end.verdict,
         model_calls=facts.model_calls,
         verb_calls=facts.verb_calls,
-        tokens=facts.tokens_in + facts.tokens_out,
+        tokens=facts.tokens_in + facts.tokens_out if brief is None or brief.usd else 0,
         usd_micros=facts.usd_micros,
         duration_ms=facts.duration_ms,
     )

@@ -19,10 +19,12 @@ from ordain.flows.kinds import Kinds
 from ordain.flows.values import Values
 from ordain.journal.codec import decode
 from ordain.journal.records import (
+    NULL,
     SETTLED,
     STOPPED,
     ChildEndedBody,
     DecisionBody,
+    EndedBody,
     IntentBody,
     ObservationBody,
     Record,
@@ -31,6 +33,8 @@ from ordain.journal.records import (
     Status,
 )
 from ordain.ports.store import StoredRun
+from ordain.rules.header import HeaderFacts, render_header
+from ordain.runtime.brief import readable_header
 from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.remedies import remedies_by_code
 
@@ -51,6 +55,15 @@ class RunView(Struct, frozen=True, kw_only=True):
     def at_rest(self) -> bool:
         """Whether the run has settled or stopped."""
         return self.stored.status in AT_REST
+
+
+def viewed(stored: StoredRun, end: EndedBody | HeaderFacts, header: str = "", verdict: str = "") -> RunView:
+    """A run as faces are given it: by how it ended, or by its facts while it has not; ``header`` and ``verdict`` where something was said since.
+
+    What is recorded stays as it is: replay and erasure read it from the journal.
+    """
+    recorded, result = (end.header, end.result) if isinstance(end, EndedBody) else (render_header(end), NULL)
+    return RunView(stored=stored, header=readable_header(header or recorded), result=result, verdict=verdict or end.verdict)
 
 
 def why_nothing(stored: StoredRun) -> str:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from ordain.contracts.conversation import MessageAnswer
 from ordain.rules.header import MARKS, TITLE
 from ordain.rules.plain_reply import QUOTE
-from ordain.runtime.brief import SHORT_ID, brief_line
+from ordain.runtime.brief import SHORT_ID, brief_line, recalled_in_words
 from ordain.runtime.plain_answer import REFUSED, PlainAnswer, answer_text_of
 
 _QUOTED = re.compile(rf"^{re.escape(QUOTE.rstrip())} ?")
@@ -42,7 +42,7 @@ def was_given(shown: str, answer: MessageAnswer) -> bool:
         return False
     header = "" if answer.reply is None else answer.reply.header
     known = {*given.own, *(line.strip() for line in header.split("\n")), brief_line(header)}
-    return all(line in known or _opens(line, answer.run_id or "") for line in parts.own)
+    return all(line in known or _opens(line, answer.run_id or "") for line in map(recalled_in_words, parts.own))  # as it was told once
 
 
 def _parts(text: str) -> _Parts:

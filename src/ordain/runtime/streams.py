@@ -39,6 +39,7 @@ from ordain.contracts.visible import BEHIND, visible_piece, visible_value
 from ordain.errors import JournalCorrupt
 from ordain.ports.sessions import Entry, EntryKind, Sessions
 from ordain.ports.store import Change, StoredRun
+from ordain.runtime.brief import readable_header
 from ordain.runtime.remedies import remedies
 
 PAGE = 200
@@ -306,7 +307,7 @@ def event_of(entry: Entry) -> DurableEvent:
         case EntryKind.REPLY:
             return ReplyEvent(
                 **place,
-                header=body.header,
+                header=readable_header(body.header),
                 narrative=text,
                 ok=body.ok,
                 verdict=body.verdict,

@@ -1,14 +1,14 @@
 """How the answers of each model profile are held to their schema: as it declares, or in the next way that its endpoint does do (LLM-01).
 
-A native schema, a tool that must be called, words alone: what an endpoint refuses (it takes the same request in a lower way), or ignores (it
-answers in words where it was to be held to a schema), it is not asked for again. It is knowledge about the world: every attempt records how it
+A native schema, a tool that must be called, words alone: what an endpoint refuses (it takes the same request in a lower way), or ignores (its
+answer is none that an enforced schema lets through), it is not asked for again. It is knowledge about the world: every attempt records how it
 was held, so no replay looks here.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,13 +17,12 @@ from msgspec import structs
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Leave, ModelError, ModelReply
+from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 from ordain.ports.ways import Learnt, LearntWays, WaysStore
+from ordain.rules.enforcement import passed_over
 from ordain.rules.meant import means_call
-from ordain.rules.proposals import Unparsed, parse_object
 
 LOG = logging.getLogger("ordain.models")
-PROSE = "words where an answer of its schema was asked for"
 
 
 def endpoint_digest(profile: ModelProfile) -> str:
@@ -112,9 +111,9 @@ class Ways:
         return self._of(name, profile).ways
 
     def heard(
-        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, offered: Callable[[], Collection[str]] = tuple
+        self, name: str, profile: ModelProfile, said: ModelReply | ModelError, now: int, request: ModelRequest | None = None
     ) -> tuple[ModelReply | ModelError, bool]:
-        """What an attempt counts as, and whether the next one asks for the answer in a lower way. ``offered`` are the tools in its prompt.
+        """What an attempt counts as, and whether the next one asks for the answer in a lower way. ``request`` has the schema, and the tools in its prompt.
 
         A refusal is one of the way only if a lower one is taken: until then it is suspected, and where even words alone are refused it was something
         else. What a refusal names is left out; where it names nothing, and no lower way is left, what may be meant, step by step.
@@ -129,10 +128,8 @@ class Ways:
         if held is None or held not in profile.ways or (isinstance(said, ModelError) and not said.ignored):
             return said, False
         self._taken(name, profile, said, now)
-        if isinstance(said, ModelReply) and held is Structured.NATIVE and _is_prose(said.text):
-            calls = means_call(None, said.text, offered())
-            prose = ModelError(code=ModelErrorCode.MALFORMED, message=PROSE, held=held, ignored=True, calls=calls)
-            said = prose if lower else said
+        if isinstance(said, ModelReply) and held is Structured.NATIVE and lower:
+            said = _unless_passed_over(said, request)
         if isinstance(said, ModelError) and lower:
             self._learn(name, profile, {held: Learnt.IGNORED}, now)
         return said, isinstance(said, ModelError) and bool(lower)
@@ -176,6 +173,19 @@ class Ways:
             LOG.warning("what was learnt of model profile %s is not kept: %s", name, error.strerror or type(error).__name__)
 
 
-def _is_prose(text: str) -> bool:
-    """Whether no object can be read from a text that does not even begin as one: what an enforced schema never lets through."""
-    return isinstance(parse_object(text), Unparsed) and not text.lstrip().startswith(("{", "["))
+def _unless_passed_over(said: ModelReply, request: ModelRequest | None) -> ModelReply | ModelError:
+    """The answer, or where its endpoint has passed over the schema the failed attempt that it is, with what it told of its use."""
+    found = passed_over(said.text, None if request is None else request.schema)
+    if found is None:
+        return said
+    return ModelError(
+        code=ModelErrorCode.MALFORMED,
+        message=found.why,
+        held=said.held,
+        ignored=True,
+        calls=means_call(found.said, found.text, () if request is None else request.offered),
+        input_tokens=said.input_tokens,
+        output_tokens=said.output_tokens,
+        cached_tokens=said.cached_tokens,
+        written_tokens=said.written_tokens,
+    )

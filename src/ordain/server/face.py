@@ -30,6 +30,7 @@ Given = TypeVar("Given")
 class Face:
     """The runtime behind the routes, who a caller without a name is, what a body may be, a word that tells servers apart, and a key that proves it.
 
+    ``person`` is what the command calls whoever runs the server ("": nobody knows).
     ``body`` is how large a JSON body may be, ``body_s`` how many seconds a body it may take (a large one longer: ``arrival``).
 
     ``stopping`` is set once the engine has drained: whoever still waits for a run is told where to find it later.
@@ -42,6 +43,7 @@ class Face:
     instance: str = ""
     proof_key: str = field(default="", repr=False)
     exposure: Exposure = ON_LOOPBACK
+    person: str = ""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -63,6 +65,10 @@ class Face:
         """Who decides an approval or gives a grant: as ``asks``, but whoever has the key in the data folder is the user whose folder it is."""
         who = self.asks(request)
         return Principal(local_principal(os.geteuid())) if who.name == OWNER else who
+
+    def person_of(self, request: HTTPConnection) -> str:
+        """Who speaks without a name: whoever runs the server, since processes of others are let in with a token alone; "" of whoever has one."""
+        return self.person if request.scope.get(CALLER) is None else ""
 
     def speaks(self, request: HTTPConnection) -> bool:
         """Whether what a request says of a user counts as that user's own word."""

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ordain.contracts.policy import ModelErrorCode
+from ordain.contracts.remedies import REMEDIES
+
 KEY = "x-refusals"
 """Where a route's own codes stand until the document is put together."""
 
@@ -19,6 +22,9 @@ class HttpRefusal(NamedTuple):
     meaning: str
 
 
+NO_ANSWER = "model_"
+"""What the code of a refusal begins with that tells of a model's error: that error's own code follows."""
+MODELS_FAILED = tuple(f"{NO_ANSWER}{code}" for code in ModelErrorCode)
 REFUSALS: Mapping[str, HttpRefusal] = {
     # any request
     "malformed_http": HttpRefusal(400, "what came is no HTTP request"),
@@ -78,6 +84,10 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     "profile_unfit": HttpRefusal(409, "the session is pinned to another profile, or has begun without this one"),
     "unsupported_parameter": HttpRefusal(422, "the request asks for something that is not done here; `errors` names it"),
     "conversation_unfit": HttpRefusal(422, "nothing is said now, it is too long, or a session or response is named that cannot be one"),
+    **{
+        f"{NO_ANSWER}{code}": HttpRefusal(502, f"a model gave no answer, so the turn has none of the form that was asked for: {remedy}")
+        for code, remedy in REMEDIES.items()
+    },
     # plans and verbs
     "request_id_reused": HttpRefusal(409, "the request id came before with another body"),
     "invalid_input": HttpRefusal(422, "the kind of run that the request opens cannot read the input made of it"),

@@ -85,6 +85,8 @@ def parse(format_: Format, content: bytes) -> tuple[str, int, ParsedParts]:
             kept.append((_well_formed(one[0]), _well_formed(one[1]), one[2], one[3]))
         if len(kept) > SECTIONS_MAX:
             raise UnreadableDocument("document_too_long", f"the document has more than {SECTIONS_MAX} sections")
+    if not kept and format_ is Format.MARKDOWN and (text := decoded(content)).strip():  # of headings alone, which are what it says
+        kept = [(text, "", 0, 0)]
     if not kept:
         raise UnreadableDocument("document_empty", "the document has no text" + (" (a scan has none)" if format_ is Format.PDF else ""))
     if sum(len(one[0]) for one in kept) > TEXT_CHARS:

@@ -40,6 +40,22 @@ def text(server: Server, *arguments: str) -> str:
     return done.stdout.decode()
 
 
+def test_the_command_that_an_answer_names_shows_what_waits_and_how_to_say_yes(server: Server) -> None:
+    """In a pipe, where nobody can be asked, it decides nothing: it shows all of it, and the whole command that approves exactly that."""
+    announce(server, "s1", "tea")
+    (item,) = open_approvals(server)
+    for workspace in ((), ("--workspace", "default")):
+        unseen = server.cli("approvals", "approve", item["approval_id"][-6:], *workspace)
+        assert (unseen.returncode, b"[usage]" in unseen.stderr) == (2, True)
+        assert '2. note.send {"text":"tea","to":"ada@example.org"}' in unseen.stdout.decode()
+        assert open_approvals(server) == [item]
+    ordain, *told = next(line for line in unseen.stdout.decode().splitlines() if " approvals approve " in line).split()
+    assert (ordain, told) == ("ordain", ["approvals", "approve", item["approval_id"], "--digest", item["digest"]])
+    assert "approved: " in text(server, *told)
+    again = server.cli("approvals", "approve", item["approval_id"])
+    assert (again.returncode, b"[already_decided]" in again.stderr) == (1, True)
+
+
 def test_an_approval_is_listed_shown_and_decided(server: Server) -> None:
     """The table has a line for it; shown, nothing of its arguments controls or reorders; a yes says what was looked at."""
     announce(server, "s1", HOSTILE)
@@ -52,9 +68,8 @@ def test_an_approval_is_listed_shown_and_decided(server: Server) -> None:
     assert r'2. note.send {"text":"tea \u202e and more\n✓ ok","to":"ada@example.org"}' in shown
     assert not any(line.startswith("✓") for line in shown.splitlines())
     assert f"ordain approvals approve {approval} --digest {digest}" in shown
-    blind = server.cli("approvals", "approve", approval)
-    assert (blind.returncode, b"[usage]" in blind.stderr) == (2, True)
-    assert f"--digest, as `ordain approvals show {approval}` tells it" in blind.stderr.decode()
+    blind = said(server, "approvals", "approve", approval, code=2)["error"]
+    assert (blind["code"], f"--digest, as `ordain approvals show {approval}` tells it" in blind["message"]) == ("usage", True)
     assert said(server, "approvals", "approve", approval, "--digest", "00", code=1)["error"]["code"] == "approval_stale"
     assert said(server, "approvals", "show", "none", code=2)["error"]["code"] == "approval_not_found"
     assert {said(server, "approvals", "show", given)["approval_id"] for given in (approval[-6:], approval[:12], "last")} == {approval}
@@ -158,7 +173,7 @@ def test_at_a_terminal_the_chat_shows_it_when_it_opens(tmp_path: Path) -> None:
         assert '1. note.send {"text":"tea","to":"ada@example.org"}' in shown
         terminal.type("/deny not today")
         terminal.until("denied: note.send, by local:")
-        terminal.until("turn@7 · ")
+        terminal.until("turn@8 · ")
         terminal.type("\x04", enter=False)
         assert terminal.end() == 0
     assert sent(tmp_path) == []

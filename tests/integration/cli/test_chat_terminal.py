@@ -17,6 +17,7 @@ from ordain.rules.plain_reply import QUOTE
 from tests.e2e.process import Server, fixed_port
 from tests.integration.cli.chat_script import BRIEF, play
 from tests.integration.cli.terminal import Terminal, chatting
+from tests.shapes.pictures import PNG
 
 AGENT = ("--mode", "agent", "--verb", "math.evaluate", "--verb", "ask_user")
 
@@ -546,3 +547,21 @@ def test_what_cannot_begin_leaves_the_terminal_as_it_was(home: Path) -> None:
     with chatting(home, "--workspace", "Not One", columns=400, **play(home)) as terminal:
         assert terminal.end() == 2
         assert "ordain: " in terminal.screen.text
+
+
+def test_what_was_refused_with_its_file_can_be_said_again(home: Path, tmp_path: Path) -> None:
+    """A file that lies is told of when it is attached, and nothing is attached; a message that is refused for one that no model sees is not lost: /retry says it without that."""
+    (tmp_path / "lie.txt").write_bytes(PNG)
+    (tmp_path / "roof.png").write_bytes(PNG)
+    with chatting(home, **play(home)) as terminal:
+        terminal.until("/help")
+        terminal.type(f"/attach {tmp_path / 'lie.txt'}")
+        terminal.until("[attachment_unlike]")
+        terminal.type(f"/attach {tmp_path / 'roof.png'}")
+        terminal.until("roof.png goes with the next message (1 file)")
+        terminal.type("hello one")
+        terminal.until("[attachment_unread]")
+        terminal.type("/retry")
+        terminal.until("Hello to you.")
+        leave(terminal)
+    assert [text for _, text in said_in(home)] == ["hello one"]

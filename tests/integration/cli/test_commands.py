@@ -125,6 +125,9 @@ def test_wrong_arguments_are_one_line(tmp_path: Path, arguments: tuple[str, ...]
         ("plan --json", "FILE"),
         ("runs shwo --json", 'Did you mean "show"?'),
         ("--json nope", "nope"),
+        ("--verson --json", "there is no option --verson; did you mean --version?"),
+        ("runs --jsno --json", "there is no option --jsno; did you mean --json?"),
+        ("--frobnicate --json", "there is no option --frobnicate. Try"),
         ("runs list --limit x --json", "--limit"),
     ],
 )

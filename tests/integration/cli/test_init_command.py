@@ -454,3 +454,33 @@ def test_a_typed_key_stands_in_a_file_alone(tmp_path: Path, ollama: ModelEndpoin
     assert stat.S_IMODE(home.stat().st_mode) == stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert KEY not in (home / "ordain.toml").read_text()
     assert ollama.keys == [f"Bearer {KEY}"]
+
+
+def test_what_is_not_said_is_asked_for_again(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """Enter where there is nothing usual, a key that is none and one that is refused end nothing: each is asked for again, and it ends in what works."""
+    home = tmp_path / "home"
+    ollama.models, ollama.locked, ollama.answers = [], True, [WORD]
+    terminal = Terminal(("init", "--data-dir", str(home)), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        asked = [
+            ("number or name", "endpoint"),
+            ("base URL, like", ""),
+            ("a base URL is needed", ollama.url),
+            ("key of endpoint", "no key"),
+            ("that is no key", f"{KEY}-refused"),
+            ("model:", ""),
+            ("a model is needed", "llama3.2"),
+            ("another key of endpoint", KEY),
+            ("talk to it now?", "no"),
+        ]
+        for question, answer in asked:
+            terminal.until(question)
+            ollama.locked = ollama.locked and not question.startswith("another")
+            terminal.type(answer)
+        assert terminal.end() == 0, terminal.screen.text
+        assert "authentication" in terminal.screen.text
+    finally:
+        terminal.close()
+    assert (home / "keys" / "endpoint").read_text() == f"{KEY}\n"
+    assert list(tomllib.loads((home / "ordain.toml").read_text())["models"]) == ["endpoint"]
+    assert (ollama.keys[0], ollama.keys[-1]) == (f"Bearer {KEY}-refused", f"Bearer {KEY}")

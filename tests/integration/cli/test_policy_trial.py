@@ -163,6 +163,17 @@ def test_a_backup_is_read_as_it_lies(home: Path, trial: Trial, tmp_path: Path, c
     assert (code, said.count("\n"), "[no_backup]" in said) == (USAGE, 1, True)
 
 
+def test_a_damaged_backup_is_no_finding(home: Path, trial: Trial, tmp_path: Path) -> None:
+    """What cannot be judged has another exit code than a policy that fails, also where it is all of it; replayed without a policy it is a failure."""
+    plan(home, "sum")
+    copy, narrow = tmp_path / "copy.db", policy(tmp_path, "narrow", NARROW)
+    assert main(["backup", str(copy), "--data-dir", str(home)]) == OK
+    copy.write_bytes(copy.read_bytes()[:20_000])
+    code, _, said = trial("--all", "--policy", narrow, "--fail-on", "outcome", "--backup", str(copy), over=None)
+    assert (code, "[journal_corrupt]" in said) == (UNREADABLE, True)
+    assert trial("--all", "--backup", str(copy), over=None)[0] == FAILED
+
+
 def test_a_damaged_run_is_named_and_stops_no_other(home: Path, trial: Trial, tmp_path: Path) -> None:
     """A run that cannot be read has an exit code of its own, is an error in JUnit, and the others are judged; a finding that fails comes first."""
     plan(home, "sum")

@@ -54,6 +54,15 @@ def test_words_are_sent_elsewhere(server: Server, token: Path, tmp_path: Path) -
     assert {run["principal"] for run in runs} == {"token:laptop"}
 
 
+@pytest.mark.parametrize("end", ["/v1", "/v1/"])
+def test_the_address_of_openais_clients_is_a_servers(server: Server, token: Path, tmp_path: Path, end: str) -> None:
+    """What is copied from there, which ends in /v1, is the address of the same server."""
+    done = run_cli(
+        "chat", "--url", url(server).rstrip("/") + end, "--token-file", str(token), "hello", home=tmp_path / "here", environment={}
+    )
+    assert (done.returncode, b"Hello to you." in done.stdout) == (0, True), done.stderr
+
+
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 def test_no_proxy_is_asked_for_this_machine(server: Server, token: Path, tmp_path: Path, name: str) -> None:
     """Whatever the environment says of proxies: none of them is sent the token or a word that goes to this machine."""

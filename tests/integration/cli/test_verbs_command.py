@@ -464,3 +464,15 @@ def test_a_server_takes_up_what_is_written(tmp_path: Path) -> None:
         assert server.http.get("/verbs").json()["problems"][0]["file"] == "tell.about.yaml"
         assert server.http.post("/verbs/execute", json={"verb_id": "tell.about", "payload": {"text": "A. B."}}).json()["ok"]
         assert "nothing was reloaded" in server.log()
+
+
+def test_a_list_that_goes_to_no_terminal_has_lines_that_people_can_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Written into a pipe a line of a verb has at most 120 columns, and is cut where it is longer; --verbose and --json leave nothing out."""
+    printed: list[list[str]] = []
+    for more in ((), ("--verbose",)):
+        assert main(["verbs", "list", *more, "--data-dir", str(tmp_path)]) == 0
+        printed.append(capsys.readouterr().out.splitlines())
+    assert max(map(len, printed[0])) == 120
+    assert len(printed[0]) == len(printed[1])
+    for short, whole in zip(*printed, strict=True):
+        assert short == whole or (short.endswith("…") and whole.startswith(short[:-1]))

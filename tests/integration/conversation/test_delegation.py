@@ -109,8 +109,11 @@ async def test_an_agent_turn_may_hand_work_on(tmp_path: Path) -> None:
         answer = await one.say("What did the till take in October?", mode="agent", allowed_verbs=["agent.clerk"])
         assert answer.reply is not None
         assert desk.did == [("note_down", "tea")], answer.reply.header
-        assert "step.tool.outside_toolset" in (answer.reply.header or "")
-        assert answer.reply.ok
+        assert "note_down · step.tool.outside_toolset" in answer.reply.header
+        assert (answer.reply.ok, answer.reply.verdict) == (
+            False,
+            "partial",
+        )  # what the planner asked for by itself was refused, and stays undone
         lawful(one)
 
 

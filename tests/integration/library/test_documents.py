@@ -164,6 +164,13 @@ async def test_a_reading_that_is_cancelled_leaves_no_process() -> None:
     assert (await reader.read("a.txt", b"One word.")).sections
 
 
+@pytest.mark.parametrize("text", ["# Lease", "# Lease\n\n## Pets\n", "Lease\n=====\n"])
+async def test_headings_alone_are_a_documents_text(text: str) -> None:
+    """A Markdown file of headings says what they say: it is found by them."""
+    (section,) = (await DocumentReader().read("todo.md", text.encode())).sections
+    assert section.text == text
+
+
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [

@@ -436,6 +436,10 @@ def test_a_file_goes_with_a_message_by_command(server: Server, cli: Cli, tmp_pat
     assert b"lease.md goes with the next message" in both.stderr
     lie = cli("chat", "what is it?", "--attach", str(tmp_path / "lie.txt"))
     assert (lie.returncode, b"lie.txt says that it is text/plain" in lie.stderr) == (2, True)
+    after = f"/attach {tmp_path / 'lie.txt'}\nmay I keep a dog?\n".encode()
+    left = subprocess.run(command, input=after, capture_output=True, check=False, env={**os.environ, "ORDAIN_HOME": str(server.home)})
+    assert b"lie.txt says that it is text/plain" in left.stderr
+    assert b"attachment_unlike" in left.stderr
 
 
 def test_a_user_without_a_name_can_remember(server: Server, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

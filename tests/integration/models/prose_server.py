@@ -1,6 +1,6 @@
 """A fake OpenAI-compatible endpoint as small ones are: it writes prose, and refuses or passes over what it does not know.
 
-``refuses`` are fields of a request that it answers with status 400 (``response_format``, ``tools``); what it takes it pays no heed to. ``plans``:
+``refuses`` are fields of a request that it answers with ``status`` (``response_format``, ``tools``); what it takes it pays no heed to. ``plans``:
 where a prompt's words ask for JSON of a schema it gives a planner's last step, or an object of facts; ``steps`` are given before that. Every body is kept, as it came.
 """
 
@@ -28,6 +28,7 @@ class ProseEndpoint:
     plans: bool = False
     steps: list[dict[str, Any]] = field(default_factory=list)
     says: str = PROSE
+    status: int = 400
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
 
@@ -63,7 +64,9 @@ class _Handler(QuietHandler):
         self.endpoint.asked.append(body)
         if refused := sorted(self.endpoint.refuses & body.keys()):
             return self._send(
-                400, "application/json", json.dumps({"error": {"message": f"unknown field {refused[0]}", "param": refused[0]}})
+                self.endpoint.status,
+                "application/json",
+                json.dumps({"error": {"message": f"unknown field {refused[0]}", "param": refused[0]}}),
             )
         text = self.endpoint.text(body)
         usage = {"prompt_tokens": 20, "completion_tokens": 10}
@@ -85,9 +88,11 @@ class _Handler(QuietHandler):
 
 
 @contextmanager
-def prose_endpoint(*refuses: str, plans: bool = False, says: str = PROSE, steps: Sequence[dict[str, Any]] = ()) -> Iterator[ProseEndpoint]:
+def prose_endpoint(
+    *refuses: str, plans: bool = False, says: str = PROSE, steps: Sequence[dict[str, Any]] = (), status: int = 400
+) -> Iterator[ProseEndpoint]:
     """The endpoint, while it is needed."""
-    endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says, steps=list(steps))
+    endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says, steps=list(steps), status=status)
     handler = type("Handler", (_Handler,), {"endpoint": endpoint})
     with QuietServer(("127.0.0.1", 0), handler) as server:
         endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"

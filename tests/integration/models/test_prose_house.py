@@ -13,10 +13,12 @@ import pytest
 from ordain.app import Ordain
 from ordain.contracts.events import ReplyEvent, TextEvent
 from ordain.contracts.profiles import ModelProfile, Structured
+from ordain.contracts.remedies import NOT_HELD
 from ordain.journal.records import RecordKind
 from ordain.models.ways_file import FILE, WaysFile
 from ordain.rules.plain_reply import plain_reply
 from ordain.runtime.replay import replay
+from ordain.runtime.spending import By, SpendingSpan, spent
 from tests.integration.models.houses import open_house
 from tests.integration.models.prose_server import FACTS, PROSE, STEP, ProseEndpoint, prose_endpoint
 
@@ -116,6 +118,72 @@ async def test_a_contract_steps_down_to_what_the_endpoint_does(tmp_path: Path, r
     why = {field: "refused" if field in refuses else "ignored" for field in ("response_format", "tools")}
     learnt = WaysFile(tmp_path).read()["m0"].ways
     assert {str(way): str(found) for way, found in learnt.items()} == {"native": why["response_format"], "tool": why["tools"]}
+
+
+PASSED_OVER = [
+    pytest.param('<think>\nThey want 2+2, e.g. {"expression": "2+2"}.\n</think>\nI will call math.evaluate with 2+2.', id="in a thought"),
+    pytest.param('Sure! I will call math.evaluate with {"expression": "2+2"}.', id="among words"),
+    pytest.param('{"expression": "2+2"}', id="another object"),
+    pytest.param('```json\n{"expression": "2+2"}\n```', id="another object, fenced"),
+    pytest.param("[]", id="a list"),
+    pytest.param("{'thought': 'I will call math.evaluate', 'finish': False}", id="no JSON"),
+]
+
+
+@pytest.mark.parametrize("says", PASSED_OVER)
+async def test_json_that_no_schema_let_through_steps_down(tmp_path: Path, says: str) -> None:
+    """An object somewhere in an answer is no sign that its schema was kept: with the schema in words the same endpoint plans, and is asked so from then on."""
+    with prose_endpoint(plans=True, says=says) as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            turn = (await house.chat("Which number?", mode="agent")).reply
+            assert turn is not None
+            assert (turn.ok, turn.narrative) == (True, "Forty-two."), turn.header
+            assert (await house.execute("extract_facts", TEXT)).wire["ok"]
+            assert [call["held"] for call in await model_calls(house)].count("native") == 1
+    assert endpoint.ways() == ["native", "tool", "text", "text"]
+    assert {str(way): str(found) for way, found in WaysFile(tmp_path).read()["m0"].ways.items()} == {"native": "ignored", "tool": "ignored"}
+
+
+async def test_an_answer_that_serves_is_taken_as_it_is(tmp_path: Path) -> None:
+    """A step among words, without what would be null, is that step, natively as well: nothing is asked twice, and nothing learnt."""
+    step = {"thought": "done", "finish": True, "final_answer": STEP["final_answer"]}
+    with prose_endpoint(says=f"Sure! Here is the step: {json.dumps(step)}") as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            turn = (await house.chat("Which number?", mode="agent")).reply
+            assert turn is not None
+            assert (turn.ok, turn.narrative) == (True, "Forty-two."), turn.header
+    assert endpoint.ways() == ["native"]
+    assert not (tmp_path / FILE).exists()
+
+
+async def test_what_answers_told_of_their_use_is_booked(tmp_path: Path) -> None:
+    """A whole answer that is none costs what it says: nothing of it stands in the account as reserved, and `models cost` counts it."""
+    prices = {"usd_micros_per_1k_input": 3000, "usd_micros_per_1k_output": 15000}
+    with prose_endpoint() as endpoint:
+        async with open_house(tmp_path, profile(endpoint, **prices)) as house:
+            turn = (await house.chat("Which number?", mode="agent")).reply
+            assert turn is not None
+            calls = len(endpoint.asked)
+            assert endpoint.ways() == ["native", "tool", "text", "text"]
+            assert f"{20 * calls}+{10 * calls} tokens, ${210 * calls / 1e6:.6f}," in turn.header
+            assert "reserved for" not in turn.header
+            span = SpendingSpan(workspace="default", since=0, until=2**62, slack_us=0)
+            total = (await spent(house.runtime.search, house.kinds, By.MODEL, span)).total
+            assert (total.failed, total.tokens, total.input_tokens, total.usd_micros) == (2, 30 * calls, 20 * calls, 210 * calls)
+            assert "does not speak this provider's language" not in " ".join(turn.remedies)
+            assert turn.remedies == [f"m0: {NOT_HELD}"]
+
+
+async def test_a_server_error_that_names_the_way_is_a_refusal_of_it(tmp_path: Path) -> None:
+    """Some servers answer 500 to what they do not know: one that names it is stepped down from like any refusal, and nothing is booked but the calls."""
+    with prose_endpoint("response_format", "tools", plans=True, status=500) as endpoint:
+        async with open_house(tmp_path, profile(endpoint)) as house:
+            turn = (await house.chat("Which number?", mode="agent")).reply
+            assert turn is not None
+            assert (turn.ok, turn.narrative) == (True, "Forty-two."), turn.header
+            assert "reserved for" not in turn.header
+    assert endpoint.ways() == ["native", "tool", "text"]
+    assert {str(way): str(found) for way, found in WaysFile(tmp_path).read()["m0"].ways.items()} == {"native": "refused", "tool": "refused"}
 
 
 async def test_the_recorded_way_makes_the_prompt_again(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ordain.app import Extras, Ordain
 from ordain.contracts.planner import PlannerRequest
-from ordain.contracts.policy import Lane, ModelErrorCode, Policy
+from ordain.contracts.policy import Lane, ModelErrorCode, OnModelError, Policy
 from ordain.contracts.profiles import ModelProfile
 from ordain.flows.shipped import shipped_kinds
 from ordain.journal.folds import Fold
@@ -275,6 +275,21 @@ async def test_a_failed_attempt_is_booked_by_what_is_known(
     assert fold.spent.model_calls == 1 + calls
     assert (fold.spent.usd_micros > alone) is charged
     assert (fold.spent.tokens > 1100) is charged
+
+
+@pytest.mark.parametrize("beside", [False, True])
+async def test_a_failed_attempt_that_told_of_its_use_is_booked_with_it(beside: bool, tmp_path: Path) -> None:
+    """A whole answer that is none costs what it says, and stands in the header's tokens; beside another attempt as well as alone."""
+    error = ModelError(code=ModelErrorCode.MALFORMED, message="m", input_tokens=500, output_tokens=50)
+    failed, good = Model(lambda _: error), Model(lambda call: 0.3 if beside else answer())
+    models = {"failed": Late(failed) if beside else failed, "good": good}
+    on_error = {"on_error": {ModelErrorCode.MALFORMED: OnModelError.NEXT}}
+    fallback = {"attempts_per_profile": 1, **on_error, **(HEDGED if beside else {})}
+    async with house(tmp_path, models, fallback=fallback, breaker={"failures": 0}) as ordain:
+        told, fold = await planned(ordain)
+    assert (told["status"], "model failed" in told["header"]) == ("ok", True)
+    assert (fold.spent.model_calls, fold.spent.tokens, fold.reserved.tokens) == (2, 1100 + 550, 0)
+    assert f"{1000 + 500}+{100 + 50} tokens" in told["header"]
 
 
 async def test_an_outage_costs_nothing(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ async def test_a_refusal_for_want_of_an_answer_says_it(tmp_path: Path, more: dic
     """Where no text can be given, the error's message does."""
     async with house(tmp_path) as (_, http):
         error = (await http.post("/v1/chat/completions", json={**MESSAGES, **more})).json()["error"]
-        assert (error["code"], WHAT in error["message"]) == ("answer_unfit", True)
+        assert (error["code"], WHAT in error["message"]) == ("model_authentication", True)
 
 
 async def test_streams_and_python_say_it(tmp_path: Path) -> None:

@@ -415,12 +415,13 @@ async def test_a_page_of_an_origin_of_the_settings_may_ask_with_a_token(tmp_path
 
 
 async def test_where_no_answer_came_the_error_says_why(tmp_path: Path) -> None:
-    """JSON that was asked for and did not come since the model failed is told with what happened, as the header has it."""
-    async with house(tmp_path, chat_general=[]) as (_, http):
+    """JSON that was asked for and did not come since the model failed is told with the model's error, and the run whose header has the account."""
+    async with house(tmp_path, chat_general=[]) as (ordain, http):
         body = {"model": "ordain", "messages": turns("x"), "response_format": {"type": "json_object"}}
         refused = await http.post(CHAT, json=body)
-        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "answer_unfit")
-        assert "script_exhausted" in refused.json()["error"]["message"]
+        assert (refused.status_code, refused.json()["error"]["code"]) == (502, "model_script_exhausted")
+        run = refused.json()["error"]["message"].rpartition("ordain runs show ")[2]
+        assert "script_exhausted" in (await ordain.runtime.view(run)).header
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -218,13 +219,17 @@ async def test_a_header_that_names_whose_words_these_are_is_sent_once(tmp_path: 
 
 
 async def test_an_empty_name_of_a_session_is_none(tmp_path: Path) -> None:
-    """It is refused wherever it is ours; what another client sends empty before it has a name begins a conversation."""
+    """It is refused wherever it is ours; what another client sends before it has a name, empty or ``new``, begins a conversation."""
     body = {"model": "ordain", "messages": turns("Hi")}
     async with house(tmp_path) as (_, http):
         for more, headers in ((body, {"Ordain-Session": ""}), ({**body, "metadata": {"session_id": ""}}, {})):
             refused = await http.post(CHAT, json=more, headers=headers)
             assert (refused.status_code, refused.json()["error"]["code"]) == (422, "conversation_unfit")
-        assert (await http.post(CHAT, json=body, headers={"X-LibreChat-Conversation-Id": ""})).status_code == 200
+        for name, headers in product(("", "new"), ("X-LibreChat-Conversation-Id", "X-OpenWebUI-Chat-Id")):
+            begun = [await said(http, turns("Hi"), {headers: name}) for _ in range(2)]
+            assert len({answer["ordain"]["session_id"] for answer in begun}) == 2
+        ours = await said(http, turns("Hi"), {"Ordain-Session": "new"})
+        assert ours["ordain"]["session_id"] == "new"
 
 
 async def test_a_request_that_is_refused_leaves_no_session(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ commissions = st.builds(
 def flat(one: Commission) -> FlatTurnInput:
     """The turn's input as versions up to 3 were given it: field beside field, and the text that stands for attachments alone."""
     fields = {**msgspec.structs.asdict(one.message), "text": one.message.words}
-    del fields["source"], fields["trace_verb"], fields["forgoes"], fields["documents"], fields["images"]  # what came later
+    for later in ("source", "trace_verb", "forgoes", "documents", "images", "form"):
+        del fields[later]
     return FlatTurnInput(session=one.session, seq=one.seq, after=one.after, **fields)
 
 

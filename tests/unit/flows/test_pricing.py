@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, PriceTier
@@ -43,6 +45,7 @@ few = st.integers(0, 4)
 amounts = st.builds(Spend, tokens=few, usd_micros=few, model_calls=few, verb_calls=few)
 BOUND = Spend(tokens=100, usd_micros=7, model_calls=1)
 CALL = Spend(model_calls=1)
+PLAIN = ModelProfile(provider="scripted", model="m", usd_micros_per_1k_input=1000, usd_micros_per_1k_output=2000)
 CHARGED_OF_OLD = {"timed_out", "connection", "malformed", "truncated", "filtered", "lost"}
 
 
@@ -97,21 +100,39 @@ def test_a_long_prompt_has_its_tiers_prices(given_tokens: int, micros: int) -> N
 def test_records_that_do_not_say_keep_their_meaning(code: ModelErrorCode) -> None:
     """Before a failed attempt told what is known of its cost, its code did: those journals come to the same for ever."""
     for one in failed(code):
-        assert price_of_failure(one, BOUND) == (BOUND if code in CHARGED_OF_OLD else CALL)
+        assert price_of_failure(PLAIN, one, BOUND) == (BOUND if code in CHARGED_OF_OLD else CALL)
     for one in failed(code, live=False):
-        assert price_of_failure(one, BOUND) == Spend()
+        assert price_of_failure(PLAIN, one, BOUND) == Spend()
 
 
 @pytest.mark.parametrize("code", ModelErrorCode)
 def test_what_is_known_stands_above_the_code(code: ModelErrorCode) -> None:
     """Where a record says it, the code counts for nothing."""
     for charged, booked in ((True, BOUND), (False, CALL)):
-        assert [price_of_failure(one, BOUND) for one in failed(code, charged=charged)] == [booked, booked]
+        assert [price_of_failure(PLAIN, one, BOUND) for one in failed(code, charged=charged)] == [booked, booked]
+
+
+@given(prompt=st.integers(1, 200), limit=st.integers(0, 200), cached=st.integers(0, 200))
+def test_an_answer_that_was_none_costs_what_it_told(prompt: int, limit: int, cached: int) -> None:
+    """Its use is booked as an answer's would be, whatever else is known of the attempt; of one that was not sent nothing is."""
+    use = {"input_tokens": prompt, "output_tokens": limit, "cached_tokens": cached}
+    answer = ModelAnswer(content="", provider="p", model="m", prompt_digest="", **use)
+    for charged in (None, False, True):
+        for one in failed(ModelErrorCode.MALFORMED, charged=charged):
+            assert price_of_failure(PLAIN, structs.replace(one, **use), BOUND) == price_of(PLAIN, answer)
+    for one in failed(ModelErrorCode.MALFORMED, live=False):
+        assert price_of_failure(PLAIN, structs.replace(one, **use), BOUND) == Spend()
+
+
+def test_what_told_of_no_use_is_recorded_as_before() -> None:
+    """Records of failed attempts have counts only where there are some: older ones are of the same bytes."""
+    for one in failed(ModelErrorCode.MALFORMED):
+        assert b"tokens" not in msgspec.json.encode(one)
 
 
 def test_an_attempt_that_was_given_up_may_have_cost_all() -> None:
     """Nobody knows what became of it."""
-    assert price_of_failure(Beside(profile="n", provider="p", model="m", code="abandoned"), BOUND) == BOUND
+    assert price_of_failure(PLAIN, Beside(profile="n", provider="p", model="m", code="abandoned"), BOUND) == BOUND
 
 
 @pytest.mark.parametrize("code", ModelErrorCode)

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.profiles import ModelProfile
+from ordain.contracts.profiles import ModelProfile, Structured
 from ordain.errors import ConfigurationError
 from ordain.models.chat_completions import encode_request, read_completion
 from ordain.models.openai import OpenAIModel, api_url
-from ordain.models.refusals import read_refusal
-from ordain.models.schemas import keeps_strict_rules
+from ordain.models.refusals import read_refusal, refuses_way
+from ordain.models.schemas import OutputTool, keeps_strict_rules
 from ordain.ports.model import ModelError, ModelReply, ModelRequest
 
 STRING = {"type": "string"}
@@ -162,3 +162,49 @@ def test_reading_is_total(body: bytes, status: int) -> None:
     refusal = read_refusal(status, {b"retry-after": body}, body)
     assert refusal.code is not ModelErrorCode.ADAPTER_BUG
     assert len(refusal.message) <= 300
+
+
+USAGE = {"prompt_tokens": 5, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 3}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "code"),
+    [
+        ({"message": {"content": "words"}, "finish_reason": "stop"}, ModelErrorCode.MALFORMED),
+        ({"message": {"content": '{"a"'}, "finish_reason": "length"}, ModelErrorCode.TRUNCATED),
+        ({"message": {"content": "{}"}, "finish_reason": None}, ModelErrorCode.MALFORMED),
+        ({"message": {"content": "{}"}, "finish_reason": "odd"}, ModelErrorCode.MALFORMED),
+        ({"message": {"content": "{}"}, "finish_reason": "error"}, ModelErrorCode.SERVER_ERROR),
+        ({"message": {"refusal": "no"}, "finish_reason": "stop"}, ModelErrorCode.FILTERED),
+        ({"message": {}, "finish_reason": "content_filter"}, ModelErrorCode.FILTERED),
+    ],
+)
+def test_a_whole_answer_that_is_none_tells_of_its_use(choice: dict[str, Any], code: ModelErrorCode) -> None:
+    """Whatever is wrong with it, what it used its provider counted."""
+    body = json.dumps({"choices": [choice], "usage": USAGE}).encode()
+    found = read_completion(body, "m", OutputTool("step", {"type": "object"}))
+    assert isinstance(found, ModelError)
+    assert (found.code, found.input_tokens, found.output_tokens, found.cached_tokens) == (code, 5, 7, 3)
+    untold = read_completion(json.dumps({"choices": [choice]}).encode(), "m", OutputTool("step", {"type": "object"}))
+    assert isinstance(untold, ModelError)
+    assert (untold.input_tokens, untold.output_tokens) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "held", "words", "refuses"),
+    [
+        (500, Structured.TOOL, "tool choice requires --enable-auto-tool-choice", True),
+        (500, Structured.TOOL, "tools are not supported", True),
+        (501, Structured.NATIVE, "response_format is not supported", True),
+        (500, Structured.NATIVE, "tools are not supported", False),
+        (500, Structured.TEXT, "response_format is not supported", False),
+        (500, None, "tools are not supported", False),
+        (500, Structured.TOOL, "out of memory", False),
+        (400, Structured.TOOL, "tools are not supported", False),
+    ],
+)
+def test_a_server_error_refuses_the_way_that_it_names(status: int, held: Structured | None, words: str, refuses: bool) -> None:
+    """Only a server's own status, and only the way in which this answer was to be held; a refusal with another status is one anyway."""
+    for body in ({"error": {"message": words}}, {"detail": words}, {"message": words}):
+        assert refuses_way(status, json.dumps(body).encode(), held) is refuses
+    assert not refuses_way(status, words.encode(), held)

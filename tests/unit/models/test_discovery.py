@@ -7,13 +7,18 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from ordain.contracts.hosted import LOOPBACK
+from ordain import Ordain
+from ordain.app import Extras
+from ordain.contracts.hosted import LOOPBACK, PLANNER_MODEL
+from ordain.errors import ConfigurationError
 from ordain.models.discovery import ANSWER_BYTES, Endpoint, Presence, listed, on_this_machine, usual_places
+from ordain.settings import load_settings
 from tests.loopback import QuietHandler, QuietServer
 
 
@@ -162,3 +167,35 @@ def test_only_loopback_is_looked_at(said: str, asked: str) -> None:
     places = usual_places({"OLLAMA_HOST": said})
     assert places["ollama"] == asked
     assert all(urlsplit(url).hostname in LOOPBACK for url in places.values())
+
+
+def models_listed(*names: str) -> bytes:
+    """What an endpoint says that has these."""
+    return json.dumps({"object": "list", "data": [{"id": name} for name in names]}).encode()
+
+
+async def test_a_model_that_nobody_named_is_asked_for_where_it_may_be(server: Server, tmp_path: Path) -> None:
+    """An endpoint that lists other models only is not asked for the default's: Ordain does not start, and says what there is to name. A running one is left alone."""
+    settings = load_settings({"OPENAI_BASE_URL": server.url}, tmp_path)
+    server.body = models_listed("qwen3-8b", "bge-m3")
+    with pytest.raises(
+        ConfigurationError, match=r"It has qwen3-8b, bge-m3: set PLANNER_MODEL to one of them, or run: ordain init"
+    ) as refused:
+        await Ordain(settings, extras=Extras(memory=True)).start()
+    assert refused.value.code == "model_missing"
+
+
+@pytest.mark.parametrize(
+    ("environment", "body"),
+    [
+        ({"PLANNER_MODEL": "another"}, models_listed("qwen3-8b")),
+        ({}, models_listed("qwen3-8b", PLANNER_MODEL)),
+        ({}, models_listed()),
+        ({}, b"<html>"),
+    ],
+)
+async def test_what_may_have_the_model_is_asked_for_it(server: Server, environment: dict[str, str], body: bytes, tmp_path: Path) -> None:
+    """A model that somebody named, one that is listed, and an endpoint that lists none: Ordain starts (PLN-40)."""
+    server.body = body
+    async with Ordain(load_settings({"OPENAI_BASE_URL": server.url, **environment}, tmp_path), extras=Extras(memory=True)) as ordain:
+        assert ordain.settings.profiles["default"].model == environment.get("PLANNER_MODEL", PLANNER_MODEL)

@@ -151,3 +151,15 @@ def test_only_the_one_tool_s_input_is_an_answer(parts: list[object]) -> None:
     good = read_response(response(TextPart("prose"), ToolCallPart("step", {"a": 1}), finish="tool_call"), "m", TOOL)
     assert isinstance(good, ModelReply)
     assert good.text == '{"a":1}'
+
+
+@pytest.mark.parametrize("finish", ["stop", "length", "content_filter", "odd"])
+def test_an_answer_that_is_none_tells_of_its_use(finish: str) -> None:
+    """A tool that was not called, a cut, a filter's stop: what it used its provider counted; a stream that broke off has not counted to its end."""
+    given = ModelResponse(parts=[TextPart("words")], finish_reason=finish, usage=RequestUsage(input_tokens=5, output_tokens=7))  # type: ignore[arg-type]
+    found = read_response(given, "m", TOOL)
+    assert isinstance(found, ModelError)
+    assert (found.input_tokens, found.output_tokens) == (5, 7)
+    cut = read_response(ModelResponse(parts=[], usage=given.usage), "m", TOOL, streamed=True)
+    assert isinstance(cut, ModelError)
+    assert (cut.code, cut.input_tokens) == (CODES.CONNECTION, None)

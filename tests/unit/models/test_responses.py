@@ -183,3 +183,19 @@ def test_reading_is_total(value: object, by_tool: bool) -> None:
         assert isinstance(found, ModelReply | ModelError)
         if isinstance(found, ModelError):
             assert len(found.message) <= 300
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        response(message(text("words"))),
+        response(message(text("{")), status="incomplete", incomplete_details={"reason": "max_output_tokens"}),
+        response(message({"type": "refusal", "refusal": "no"})),
+        response(message(text("{}")), status="odd"),
+    ],
+)
+def test_a_whole_response_that_is_no_answer_tells_of_its_use(value: dict[str, Any]) -> None:
+    """Whatever is wrong with it, what it used its provider counted."""
+    found = read({**value, "usage": {"input_tokens": 5, "output_tokens": 7}}, TOOL)
+    assert isinstance(found, ModelError)
+    assert (found.input_tokens, found.output_tokens) == (5, 7)

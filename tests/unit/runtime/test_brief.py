@@ -8,15 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordain.cli.reason_words import meanings
-from ordain.contracts.openai import OrdainNote
+from ordain.contracts.openai import CompletionUsage, OrdainNote
+from ordain.flows.recall import RECALL_VERB
 from ordain.ports.model import CUT, ENDED_UNSAID, SILENCED
 from ordain.rules.fallback import FallbackReason
 from ordain.rules.header import MARKS, HeaderFacts, HeaderLine, render_header, with_verdict
 from ordain.rules.recourse import RecourseReason
-from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief
-from ordain.server.openai.answers import finish_of, status_of
+from ordain.runtime.brief import OFFLINE, at_work, brief_line, in_words, needs_all, read_brief, readable_header
+from ordain.server.openai.answers import SentAnswer, finish_of, status_of
 from tests.shapes.headers import DONE, RUN, header
 from tests.unit.rules.test_header import headers, lines, text
+
+
+def ended(header: str) -> tuple[str, str]:
+    """How an answer with this header ended, as a completion and as a response say it."""
+    sent = SentAnswer(text="", usage=CompletionUsage(), note=OrdainNote(header=header))
+    return finish_of(sent.note), status_of(sent)
 
 
 def test_one_line_says_it() -> None:
@@ -111,6 +118,35 @@ def test_offline_has_no_tokens() -> None:
     assert "tokens" in in_words(header(), {})
 
 
+@given(headers, text)
+def test_a_header_as_faces_give_it_says_the_same(facts: HeaderFacts, words: str) -> None:
+    """What every face gives loses no line, no count and no remark of the recorded header, and is not changed again by a face that reads it."""
+    recalling = HeaderLine(mark="ok", what=RECALL_VERB, excerpt=words)
+    recorded = render_header(msgspec.structs.replace(facts, run=RUN, flow="turn@7", lines=(*facts.lines, recalling)))
+    given_out = readable_header(recorded)
+    assert given_out.count("\n") == recorded.count("\n")
+    assert (brief_line(given_out), needs_all(given_out)) == (brief_line(recorded), needs_all(recorded))
+    assert readable_header(given_out) == given_out
+
+
+@pytest.mark.parametrize(
+    ("what", "excerpt", "line"),
+    [
+        (RECALL_VERB, "{'fragments':[],'method':'dense','mode':'deep','notice':'','of':0}", "✓ recall.fetch_context · recalled nothing"),
+        (
+            f"{RECALL_VERB} (run 4fbf665085261d20abc3405a292c5504)",
+            "{'fragments':[{'author':'ada','text':'tea'}],'method':'text'}",
+            "✓ recall.fetch_context (run 4fbf665085261d20abc3405a292c5504) · recalled something",
+        ),
+        ("math.evaluate", "{'fragments':[]}", "✓ math.evaluate · \"{'fragments':[]}\""),
+        ("math.evaluate", "✓ recall.fetch_context · \"{'fragments':[]}", "✓ math.evaluate · \"recall.fetch_context '{'fragments':[]}\""),
+    ],
+)
+def test_what_memory_gave_is_told_in_words(what: str, excerpt: str, line: str) -> None:
+    """Nobody is shown what memory returned as a programmer would see it; what another verb gave, and what imitates that line, stays as it is."""
+    assert readable_header(header(lines=(HeaderLine(mark="ok", what=what, excerpt=excerpt),))).split("\n")[2] == line
+
+
 def test_what_has_done_nothing_yet_is_one_line() -> None:
     """A header so far without a line of work."""
     assert at_work(header()) == brief_line(header())
@@ -174,6 +210,5 @@ def test_a_cut_answer_is_more_than_one_line(notice: str) -> None:
     """Whoever reads an answer of which something may be missing sees that: it was cut at its length, it broke off, or nobody said that it was whole."""
     header = render_header(with_verdict(msgspec.structs.replace(DONE, notices=(notice,))))
     assert needs_all(header)
-    assert (finish_of(OrdainNote(header=header)), status_of(OrdainNote(header=header))) == ("length", "incomplete")
-    whole = OrdainNote(header=render_header(with_verdict(DONE)))
-    assert (finish_of(whole), status_of(whole)) == ("stop", "completed")
+    assert ended(header) == ("length", "incomplete")
+    assert ended(render_header(with_verdict(DONE))) == ("stop", "completed")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing_extensions import TypedDict
 
 from ordain import Ordain
 from ordain.app import Extras
-from ordain.contracts.results import answer_schema
+from ordain.contracts.model_keys import read_contract
+from ordain.contracts.planner import TEXT_MAX, PlannerRequest
+from ordain.contracts.results import answer_schema, asked_again
 from ordain.errors import CallerError, Conflict, InvalidRequest
 from ordain.models.scripted import ScriptedModel, make_script
 from ordain.runtime.replay import replay
@@ -66,9 +69,13 @@ class Tree(BaseModel):
     below: list[Tree]
 
 
-def house(home: Path, *planner: Any) -> Ordain:
-    """An Ordain in memory whose planner says this."""
-    extras = Extras(models={"default": ScriptedModel(make_script(planner=list(planner)))}, memory=True)
+def house(home: Path, *planner: Any, again: Sequence[Any] = ()) -> Ordain:
+    """An Ordain in memory whose planner says this, and ``again`` where a run asks once more."""
+    cases = [
+        {"when": {"contains": "What does not fit in it"}, "planner": list(again)},
+        {"when": {"contains": "How much?"}, "planner": list(planner)},
+    ]
+    extras = Extras(models={"default": ScriptedModel(make_script(cases=cases))}, memory=True)
     return Ordain(load_settings({}, home), extras=extras)
 
 
@@ -128,11 +135,60 @@ async def test_a_second_miss_is_a_typed_failure(tmp_path: Path) -> None:
 
 
 async def test_a_check_that_no_schema_can_say_is_the_callers(tmp_path: Path) -> None:
-    """An answer that fits the schema and not the type's own check is refused with a code of its own."""
-    async with house(tmp_path, finish("Three.", total=3)) as ordain:
+    """An answer that fits the schema and twice not the type's own check is refused with a code of its own, which says why."""
+    async with house(tmp_path, finish("Three.", total=3), again=[finish("Five.", total=5)]) as ordain:
         with pytest.raises(CallerError) as refused:
             await ordain.plan(REQUEST, output_type=Even)
         assert refused.value.code == "output_mismatch"
+        assert refused.value.details["unfit"] == ["total: Value error, odd"]
+        assert "total: Value error, odd" in refused.value.message
+
+
+async def test_what_only_the_types_checks_refuse_is_asked_for_once_more(tmp_path: Path) -> None:
+    """A second run is told what did not fit and has no tools, so nothing is done twice; whoever repeats the request gets the same answer, unasked."""
+    request = {**REQUEST, "request_id": "even", "context": {"external_facts": {"text": "Nails come in pairs."}}}
+    async with house(tmp_path, add(), finish("Three.", total=3), again=[finish("Four.", total=4)]) as ordain:
+        told = await ordain.plan(request, output_type=Even)
+        assert (told.ok, told.output, told.request_id) == (True, Even(total=4), "even:again")
+        again = await ordain.plan(request, output_type=Even)
+        assert (again.output, again.run_id) == (told.output, told.run_id)
+        stored = ordain.store.stored(told.run_id)
+        assert stored is not None
+        assert replay(stored, ordain.catalog, ordain.kinds).equal
+        asked = read_contract(PlannerRequest, json.loads(stored.records[0].body or b"")["input"])
+        assert asked.toolset == []
+        facts = asked.context.external_facts.text or ""
+        assert facts.startswith("Nails come in pairs.\n\n")
+        assert "- total: Value error, odd" in facts
+
+
+async def test_an_answer_whose_second_run_fails_is_a_typed_failure(tmp_path: Path) -> None:
+    """What the second run comes to is the result: where it fails, with its reason."""
+    async with house(tmp_path, finish("Three.", total=3), again=[finish("Many.", total="many"), finish("Lots.")]) as ordain:
+        told = await ordain.plan(REQUEST, output_type=Even)
+        assert (told.ok, told.output) == (False, None)
+        assert told.error is not None
+        assert told.error.code == "step.answer.invalid"
+
+
+async def test_where_policy_grants_no_try_nothing_is_asked_again(tmp_path: Path) -> None:
+    """``step.reask = 0`` holds for what only the type's own checks refuse, too."""
+    (tmp_path / "policy.toml").write_text("version = 1\n[step]\nreask = 0\n", encoding="utf-8")
+    async with house(tmp_path, finish("Three.", total=3), again=[finish("Four.", total=4)]) as ordain:
+        with pytest.raises(CallerError, match="odd"):
+            await ordain.plan(REQUEST, output_type=Even)
+
+
+def test_what_leaves_no_room_to_say_why_is_not_asked_again() -> None:
+    """A request whose facts fill what they may, or an answer at which the type's own code breaks, is asked once; the longest id is no hindrance."""
+    refused = CallerError("odd", code="output_mismatch", details={"run": "1", "unfit": ["total: odd"]})
+    full = PlannerRequest.model_validate({**REQUEST, "context": {"external_facts": {"text": "x" * TEXT_MAX}}})
+    assert asked_again(full, {}, refused) is None
+    named = PlannerRequest.model_validate({**REQUEST, "request_id": "x" * 200})
+    assert asked_again(named, {}, CallerError("broken", code="output_mismatch", details={"run": "1"})) is None
+    again = asked_again(named, {}, refused)
+    assert again is not None
+    assert again.request_id is None
 
 
 class Brittle(BaseModel):
@@ -146,7 +202,7 @@ class Brittle(BaseModel):
 
 async def test_what_is_refused_or_breaks_at_the_type_can_be_had_from_its_run(tmp_path: Path) -> None:
     """A type whose own code raises anything is the caller's mistake, too; the refusal names the run, which holds the answer."""
-    async with house(tmp_path, finish("Three.", total=3), finish("Three.", total=3)) as ordain:
+    async with house(tmp_path, finish("Three.", total=3), again=[finish("Three.", total=3)]) as ordain:
         for kind in (Even, Brittle):
             with pytest.raises(CallerError) as refused:
                 await ordain.plan(REQUEST, output_type=kind)

@@ -16,10 +16,10 @@ from ordain.flows.ask import VERB_CONTRACT
 from ordain.flows.kind import ByCode, ModelQuestion, PromptKind
 from ordain.flows.values import PromptInputs, Values
 from ordain.journal.digests import content_digest
-from ordain.ports.model import Charge, ModelReply
+from ordain.ports.model import Charge, ModelError, ModelReply
 from ordain.prompts.prompt import Prompt
 from ordain.rules.thoughts import KeptThoughts
-from ordain.runtime.model_answers import BELIEVED_TIMES, Failure, PreparedCall, kept_answer, prepare
+from ordain.runtime.model_answers import BELIEVED_TIMES, Failure, PreparedCall, kept_answer, prepare, with_use
 from ordain.testing import catalog_of
 from ordain.testing.catalogs import SCRIPTED
 
@@ -166,3 +166,26 @@ def test_a_thought_is_cut_before_an_answer_is_recorded(keep: bool) -> None:
     withheld = kept(reply('<think>{"draft": 1}</think>no'), call(keep_thoughts=False), WITHHOLDING).withheld
     assert withheld is not None
     assert (withheld.size_bytes, withheld.digest) == (2, content_digest(b"no"))
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ({"input_tokens": 10, "output_tokens": 2, "cached_tokens": 4}, (10, 2, 4)),
+        ({"input_tokens": 10, "output_tokens": 0}, (10, 0, 0)),
+        ({"input_tokens": 10, "output_tokens": 2, "cached_tokens": 99}, (10, 2, 10)),
+        ({"input_tokens": 10}, (0, 0, 0)),
+        ({"output_tokens": 2}, (0, 0, 0)),
+        ({"input_tokens": 0, "output_tokens": 0}, (0, 0, 0)),
+        ({"input_tokens": -1, "output_tokens": 2}, (0, 0, 0)),
+        ({"input_tokens": BELIEVED_TIMES * 200 + 1, "output_tokens": 2}, (0, 0, 0)),
+        ({"input_tokens": 10, "output_tokens": BELIEVED_TIMES * 9 + 1}, (0, 0, 0)),
+    ],
+)
+def test_a_failure_tells_of_its_use_wholly_or_not_at_all(counts: dict[str, int], told: tuple[int, int, int]) -> None:
+    """As its answer's provider counted it, believed as an answer's; half of it, and what cannot be, is none, and all that was reserved is booked."""
+    failure = Failure("scripted", "small")
+    error = ModelError(code=ModelErrorCode.MALFORMED, message="", **counts)  # type: ignore[arg-type]
+    used = with_use(failure.of(error.code, "", charge=error.charge), error, call())
+    assert (used.input_tokens, used.output_tokens, used.cached_tokens) == told
+    assert with_use(failure.of(error.code, ""), error, call()).told_use is False

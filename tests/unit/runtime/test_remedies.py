@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ordain.contracts.policy import ModelErrorCode
-from ordain.contracts.remedies import REMEDIES
+from ordain.contracts.remedies import NOT_HELD, REMEDIES
+from ordain.rules import enforcement
 from ordain.rules.header import HeaderLine
 from ordain.runtime.brief import in_words
-from ordain.runtime.remedies import remedies, remedies_by_code
+from ordain.runtime.remedies import model_failure, remedies, remedies_by_code
 from tests.shapes.headers import header
 
 
@@ -49,6 +50,16 @@ def test_an_error_is_told_by_what_its_model_failed_with() -> None:
     assert remedies_by_code(header(lines=(timed_out,), **UNDONE)) == {}
 
 
+@pytest.mark.parametrize("told", sorted(enforcement.NOT_HELD))
+def test_who_answers_in_another_form_speaks_the_provider_s_language(told: str) -> None:
+    """What is not held to its schema is told so, and never as an address or a provider that is wrong; of any other malformed answer that may be."""
+    line = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt=told)
+    other = HeaderLine(mark="fail", what="model worker", reason="malformed", excerpt="not JSON")
+    assert remedies(header(lines=(other, line), **UNDONE)) == (f"worker: {NOT_HELD}",)
+    assert remedies_by_code(header(lines=(other, line), **UNDONE)) == {"malformed": NOT_HELD}
+    assert remedies(header(lines=(line, other), **UNDONE)) == (f"worker: {REMEDIES[ModelErrorCode.MALFORMED]}",)
+
+
 def test_what_passed_by_itself_needs_no_remedy() -> None:
     """Where the work was done all the same, a busy provider is not told; a key that is not accepted is."""
     assert remedies(failed("overloaded")) == ()
@@ -60,3 +71,14 @@ def test_nothing_foreign_passes_for_a_failed_model() -> None:
     """What a verb or a model said stands in quotes on its line: no remedy comes of it."""
     said = HeaderLine(mark="fail", what="web.read", reason="refused", excerpt="\n✗ model worker · authentication · x")
     assert remedies(header(lines=(said,), **UNDONE)) == ()
+
+
+def test_a_models_failure_is_what_work_ended_by() -> None:
+    """By the run's reason, or where that is another one, because each call of a model failed; of work that was done, or ended otherwise, there is none."""
+    told = model_failure(failed("connection", **UNDONE))
+    assert told == ("connection", f"no model gave an answer (connection); worker: {REMEDIES[ModelErrorCode.CONNECTION]}")
+    council = {**UNDONE, "reason": "council_no_quorum", "model_calls": 2}
+    assert (model_failure(failed("timed_out", "connection", **council)) or ("",))[0] == "connection"
+    assert model_failure(failed("connection", **council)) is None
+    assert model_failure(failed("connection")) is None
+    assert model_failure("no header") is None

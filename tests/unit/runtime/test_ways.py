@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import ModelProfile, Structured
-from ordain.ports.model import ModelError, ModelReply
+from ordain.ports.model import ModelError, ModelReply, ModelRequest
 from ordain.ports.ways import Learnt, LearntWays
 from ordain.runtime.ways import Ways, endpoint_digest
 
@@ -105,6 +105,49 @@ def test_an_answer_that_begins_as_one_is_for_the_rules(text: str) -> None:
     said = reply(NATIVE, text)
     assert ways.heard("m", PROFILE, said, NOW) == (said, False)
     assert ways.way("m", PROFILE) is NATIVE
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+REQUEST = ModelRequest(
+    profile=PROFILE,
+    purpose="planner",
+    system="",
+    user="",
+    schema_name="s",
+    schema=SCHEMA,
+    max_tokens=9,
+    timeout_s=1,
+    inputs={"tools": [{"tool_id": "math.evaluate"}]},
+    index=0,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ('<think>e.g. {"expression": "2+2"}</think>I will.', False),
+        ('Sure! I will with {"expression": "2+2"}.', False),
+        ('{"b": 1}', False),
+        ("[]", False),
+        ('{"tool": "math.evaluate", "arguments": {"expression": "2+2"}}', True),
+        ('<think>{"tool": "math.evaluate", "arguments": {}}</think>No.', False),
+    ],
+)
+def test_what_no_schema_let_through_is_passed_over(text: str, calls: bool) -> None:
+    """Whatever JSON it holds: it is a failed attempt with its use, counts as a call where it means one, and the next way is asked for."""
+    ways = Ways()
+    counted, lower = ways.heard("m", PROFILE, reply(NATIVE, text), NOW, REQUEST)
+    assert isinstance(counted, ModelError)
+    assert (counted.code, counted.held, counted.ignored, counted.calls, lower) == (ModelErrorCode.MALFORMED, NATIVE, True, calls, True)
+    assert (counted.input_tokens, counted.output_tokens) == (1, 1)
+    assert (ways.learnt("m", PROFILE), ways.way("m", PROFILE)) == ({NATIVE: Learnt.IGNORED}, TOOL)
+
+
+@pytest.mark.parametrize("held", [TOOL, TEXT])
+def test_only_a_native_schema_is_enforced(held: Structured) -> None:
+    """What stands in a tool's input, or in words, a model may have got wrong: that is for the rules."""
+    ways, said = Ways(), reply(held, '{"b": 1}')
+    assert ways.heard("m", PROFILE, said, NOW, REQUEST) == (said, False)
 
 
 def test_words_where_only_words_are_left_are_for_the_rules() -> None:

@@ -132,7 +132,7 @@ async def _asked(context: FlowContext, given: TurnInput) -> tuple[Suggestion, tu
 
 async def hand_to(context: FlowContext, agents: Sequence[str], given: TurnInput, told: TurnOutput) -> TurnOutput:
     """The turn handed to these agents, or where none are named to those of a plan; each result comes back, and what they come to is told under the header."""
-    message, words = given.message, given.message.words[:TEXT_CHARS]
+    message, words = given.message, given.message.request[:TEXT_CHARS]
     bounds = WorkBounds.asked(message.budget_class, message.max_steps, context.catalog.policy)
     context = context.told(TurnKind(budget_class=message.budget_class, bounds=bounds))
     acted = await act(context, Call(verb=ROSTER_VERB, args={"text": words} | ({"agents": list(agents)} if agents else {})), (0,))

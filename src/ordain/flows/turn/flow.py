@@ -152,7 +152,7 @@ async def _turn(context: FlowContext, given: TurnInput, told: TurnOutput, before
         return await _direct(context.until(min(context.deadline, until)), message, told, talk)
     tools = tuple(tool for tool in entry.tools if context.scope.permits(tool))
     work = PlannedWork(
-        words=message.words,
+        words=message.request,
         routed=routed,
         verb=verb,
         tools=tools,
@@ -252,12 +252,12 @@ def _room(context: FlowContext, message: MessageFacts, verb: str) -> int:
     profiles = [context.catalog.data.profiles[name] for name in names]
     window = min((profile.context_tokens - profile.max_tokens for profile in profiles), default=0)
     recalled = bytes_of(message.recall)
-    return window - PROMPT_BYTES - advice_bytes(context.advice) - recalled - len(msgspec.json.encode(message.words))
+    return window - PROMPT_BYTES - advice_bytes(context.advice) - recalled - len(msgspec.json.encode(message.request))
 
 
 async def _direct(context: FlowContext, message: MessageFacts, told: TurnOutput, talk: InConversation) -> TurnOutput:
     """One verb answers; only its text counts, whatever else it says (EXE-03)."""
-    call = Call(verb=told.verb, args=_arguments(context, told.verb, message.words))
+    call = Call(verb=told.verb, args=_arguments(context, told.verb, message.request))
     acted = await act(context, call, (0,), talk)
     if not acted.denied:
         asked = acted.below is not None and acted.below.model_calls > 0

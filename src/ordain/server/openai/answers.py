@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Literal
 
+from msgspec import Struct
+
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.openai import (
     AssistantText,
@@ -13,47 +15,81 @@ from ordain.contracts.openai import (
     CompletionUsage,
     IncompleteDetails,
     OrdainNote,
+    ResponseFailure,
     ResponseMessage,
     ResponseObject,
+    ResponseRefusal,
     ResponseText,
     ResponseUsage,
 )
+from ordain.runtime.answer_source import AnswerSource
 from ordain.runtime.brief import is_short
+from ordain.runtime.remedies import model_failure, reason_told
+from ordain.server.refusals import NO_ANSWER
+
+FAILURE_CHARS = 1000
 
 
-def note_of(note: OrdainNote, answer: MessageAnswer) -> OrdainNote:
+class SentAnswer(Struct, frozen=True, kw_only=True):
+    """An answer as it is sent: its text, what it used, and what stands beside it.
+
+    ``refusal``: the text is code's word where an answer of a form was asked for. ``failure``: the turn has no answer, and the text tells why.
+    """
+
+    text: str
+    usage: CompletionUsage
+    note: OrdainNote
+    refusal: bool = False
+    failure: ResponseFailure | None = None
+
+
+def note_of(note: OrdainNote, answer: MessageAnswer, source: AnswerSource) -> OrdainNote:
     """What is true of an answer, once there is one."""
-    reply, approval = answer.reply, answer.approval
+    reply = answer.reply
     return note.model_copy(
         update={
             "run_id": answer.run_id,
             "header": "" if reply is None else reply.header,
             "verdict": None if reply is None else reply.verdict,
-            "approval_id": None if approval is None else approval.approval_id,
+            "approval_id": source.approval or None,
             "remedies": [] if reply is None else reply.remedies,
             "links": [] if reply is None else reply.links,
         }
     )
 
 
-def completion(ids: tuple[str, int], model: str, text: str, usage: CompletionUsage, note: OrdainNote) -> ChatCompletion:
+def failure_of(answer: MessageAnswer, source: AnswerSource) -> ResponseFailure | None:
+    """Why a turn has no answer; None of one that has, and of what only tells how things stand."""
+    reply = answer.reply
+    if reply is None or reply.ok or source.by_code:
+        return None
+    failed = model_failure(reply.header)
+    if failed is not None:
+        return ResponseFailure(code=f"{NO_ANSWER}{failed[0]}", message=failed[1])
+    return ResponseFailure(code=reason_told(reply.header) or "failed", message=reply.narrative[:FAILURE_CHARS])
+
+
+def completion(ids: tuple[str, int], model: str, told: SentAnswer) -> ChatCompletion:
     """A chat completion; ``ids`` are its id and second."""
-    choice = CompletionChoice(message=AssistantText(content=text), finish_reason=finish_of(note))
-    return ChatCompletion(id=ids[0], created=ids[1], model=model, choices=[choice], usage=usage, ordain=note)
+    said = AssistantText(content=told.text, refusal=told.text if told.refusal else None)
+    choice = CompletionChoice(message=said, finish_reason=finish_of(told.note))
+    return ChatCompletion(id=ids[0], created=ids[1], model=model, choices=[choice], usage=told.usage, ordain=told.note)
 
 
-def response_object(ids: tuple[str, int], model: str, text: str, usage: CompletionUsage, note: OrdainNote) -> ResponseObject:
+def response_object(ids: tuple[str, int], model: str, told: SentAnswer) -> ResponseObject:
     """A response; ``ids`` are its id and second."""
-    short = is_short(note.header)
+    status, usage = status_of(told), told.usage
+    part = ResponseRefusal(refusal=told.text) if told.refusal else ResponseText(text=told.text)
     return ResponseObject(
         id=ids[0],
         created_at=ids[1],
-        status=status_of(note),
-        incomplete_details=IncompleteDetails() if short else None,
+        status=status,
+        error=told.failure,
+        incomplete_details=IncompleteDetails() if status == "incomplete" else None,
         model=model,
-        output=[ResponseMessage(id=message_id(ids[0]), status=status_of(note), content=[ResponseText(text=text)])],
+        output=[ResponseMessage(id=message_id(ids[0]), status=item_status(told), content=[part])],
         usage=ResponseUsage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, total_tokens=usage.total_tokens),
-        ordain=note,
+        ordain=told.note,
     )
 
 
@@ -62,9 +98,16 @@ def finish_of(note: OrdainNote) -> Literal["stop", "length"]:
     return "length" if is_short(note.header) else "stop"
 
 
-def status_of(note: OrdainNote) -> Literal["completed", "incomplete"]:
-    """The same of a response."""
-    return "incomplete" if is_short(note.header) else "completed"
+def status_of(told: SentAnswer) -> Literal["completed", "incomplete", "failed"]:
+    """The same of a response; one without an answer has failed."""
+    if told.failure is not None:
+        return "failed"
+    return "incomplete" if is_short(told.note.header) else "completed"
+
+
+def item_status(told: SentAnswer) -> Literal["completed", "incomplete"]:
+    """The same of a response's message, which cannot fail by itself."""
+    return "completed" if status_of(told) == "completed" else "incomplete"
 
 
 def message_id(response: str) -> str:

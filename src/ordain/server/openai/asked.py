@@ -37,8 +37,11 @@ MODELS: Mapping[str, str] = {
 BY_PROFILE = ":"
 """What stands between a model's name and the profile that it is served by."""
 DEFAULT_USER = "local"
+"""Who speaks where nobody says it, and it is not whoever runs the server; of old everybody whom nobody named."""
 SESSION_HEADERS = {"ordain-session": "", "x-openwebui-chat-id": "openwebui:", "x-librechat-conversation-id": "librechat:"}
 """Headers that name a conversation, the first one counts; what an id from there begins with, so that two clients' ids are never one session."""
+UNNAMED = ("", "new")
+"""What other clients call a conversation that has no name yet."""
 USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 AS_JSON = "Answer with JSON alone and nothing around it."
@@ -47,7 +50,7 @@ _NAME = "session_id"
 
 
 class OpenAIAsked(Struct, frozen=True, kw_only=True):
-    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said."""
+    """One request. ``mode`` is None of a task; ``profile`` is the pinned profile that it wants to be served by ("": as things stand); ``schema`` is what its answer must fit where it is to be JSON, {} any JSON, None plain text; ``said_in`` is the place of what is said; ``user`` who says it, "" where nobody is named."""
 
     model: str
     mode: ExecMode | None
@@ -64,11 +67,15 @@ class OpenAIAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What is said now, with what the client wants of the answer's form."""
-        said = "\n\n".join(turn.text for turn in self.shown.now)
+        """What is said now: the user's own words, and nothing of the client's."""
+        return "\n\n".join(turn.text for turn in self.shown.now)
+
+    @property
+    def form(self) -> str:
+        """What the client wants of the answer's form, for whoever writes it; "" where that is plain text."""
         if self.schema is None:
-            return said
-        return "\n\n".join([said, AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")])
+            return ""
+        return AS_JSON + (f" Its JSON Schema: {json.dumps(self.schema)}" if self.schema else "")
 
 
 def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> OpenAIAsked:
@@ -93,7 +100,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
     _refuse_files(given.model, files)
     mode, profile = _meant(given.model)
     form = given.response_format
-    return OpenAIAsked(
+    asked = OpenAIAsked(
         model=given.model,
         mode=mode,
         profile=profile,
@@ -105,6 +112,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
         schema=_schema(form),
         ignored=_ignored(given),
     )
+    return _with_room(asked, "/response_format")
 
 
 def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> OpenAIAsked:
@@ -130,7 +138,7 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
             raise misfit("/text/format/schema", "invalid_schema", "a format json_schema has a schema, which is an object")
         _check_schema(dict(form.schema_ or {}), "/text/format/schema")
     named = session or _named(given.metadata, headers) or _conversation(given)
-    return OpenAIAsked(
+    asked = OpenAIAsked(
         model=given.model,
         mode=mode,
         profile=profile,
@@ -143,6 +151,14 @@ def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], sessi
         ignored=_ignored(given),
         instructions=given.instructions,
     )
+    return _with_room(asked, "/text/format/schema")
+
+
+def _with_room(asked: OpenAIAsked, place: str) -> OpenAIAsked:
+    """A request of which what is said and the form of its answer fit into one prompt together."""
+    if asked.form and len(asked.text) + len(asked.form) > MESSAGE_CHARS - 2:
+        raise misfit(place, "invalid_schema", f"the schema and what is said have at most {MESSAGE_CHARS} characters together")
+    return asked
 
 
 def _refuse_tools(given: ChatCompletionRequest | ResponsesRequest) -> None:
@@ -240,7 +256,7 @@ def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> st
     """The client's name for the conversation: a header's, else ``metadata.session_id``; "" where there is none."""
     for header, prefix in SESSION_HEADERS.items():
         named = headers.get(header)
-        if named or (named is not None and not prefix):  # other clients send theirs empty where a conversation begins
+        if named is not None and not (prefix and named in UNNAMED):
             return _session(f"{prefix}{named}", header)
     given = (metadata or {}).get(_NAME)
     if given is None:
@@ -262,7 +278,7 @@ def _session(name: str, where: str) -> str:
 
 
 def _user(given: str | None, headers: Mapping[str, str]) -> str:
-    found = given or next((value for name in USER_HEADERS if (value := headers.get(name))), DEFAULT_USER)
+    found = given or next((value for name in USER_HEADERS if (value := headers.get(name))), "")
     return found[:200]
 
 

@@ -6,11 +6,15 @@ import json
 import re
 from typing import Any
 
-from ordain.contracts.openai import CompletionUsage
+from ordain.contracts.conversation import MessageAnswer
+from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponseFailure
 from ordain.contracts.schema import Schema
-from ordain.errors import ConfigurationError, InvalidRequest
+from ordain.errors import ConfigurationError, InvalidRequest, NoAnswer
+from ordain.runtime.answer_source import AnswerSource
 from ordain.runtime.brief import read_brief
-from ordain.runtime.plain_answer import unlike_header
+from ordain.runtime.plain_answer import answer_text_of, unlike_header
+from ordain.server.openai.answers import SentAnswer, failure_of, note_of
+from ordain.server.refusals import NO_ANSWER
 
 REFUSAL_CHARS = 4000
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*?)\n```\s*", re.DOTALL)
@@ -23,6 +27,35 @@ def usage_of(header: str) -> CompletionUsage:
         return CompletionUsage()
     return CompletionUsage(
         prompt_tokens=brief.tokens_in, completion_tokens=brief.tokens_out, total_tokens=brief.tokens_in + brief.tokens_out
+    )
+
+
+def formed_text(answer: MessageAnswer, source: AnswerSource, schema: dict[str, Any] | None) -> str:
+    """The text of a message's answer: as it stands, or where JSON was asked for that alone. Code's own word of how things stand is no such answer, and told as it is.
+
+    Raises:
+        InvalidRequest: as ``text_alone``.
+        NoAnswer: JSON was asked for, and no model gave an answer.
+    """
+    text = answer_text_of(answer)
+    if schema is None or source.by_code:
+        return text.content
+    failed = failure_of(answer, source)
+    if failed is not None and failed.code.startswith(NO_ANSWER):
+        raise unanswered(failed, answer.run_id or "")
+    return text_alone(text.words, schema, text.header)
+
+
+def unanswered(failed: ResponseFailure, run: str) -> NoAnswer:
+    """That no model gave an answer, as an error."""
+    return NoAnswer(f"{failed.message}; the account of it: ordain runs show {run}", code=failed.code, details={"run_id": run})
+
+
+def told_as(text: str, note: OrdainNote, answer: MessageAnswer, source: AnswerSource, *, formed: bool) -> SentAnswer:
+    """An answer as it is sent with this text."""
+    note = note_of(note, answer, source)
+    return SentAnswer(
+        text=text, usage=usage_of(note.header), note=note, refusal=formed and source.by_code, failure=failure_of(answer, source)
     )
 
 

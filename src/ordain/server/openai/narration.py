@@ -17,15 +17,18 @@ from ordain.contracts.events import (
     SessionEvent,
     TextEvent,
 )
+from ordain.contracts.openai import OrdainNote
 from ordain.errors import Transient
+from ordain.runtime.answer_source import AnswerSource, answer_source
 from ordain.runtime.brief import at_work
 from ordain.runtime.conversation import Acknowledged
 from ordain.runtime.plain_answer import REFUSED, PlainAnswer, Quoting, answer_text_of
 from ordain.server.answers import message_location
 from ordain.server.face import Face
 from ordain.server.feed import HEARTBEAT_S, Feed
+from ordain.server.openai.answers import SentAnswer
 from ordain.server.openai.asked import OpenAIAsked
-from ordain.server.openai.formed import text_alone
+from ordain.server.openai.formed import formed_text, told_as
 
 ANSWERING = (ReplyEvent, QuestionEvent, ApprovalEvent)
 DRAINS_S = 5.0
@@ -42,6 +45,17 @@ class Narration:
         self._quoting = Quoting()
         self._begun = False
         self.answer: MessageAnswer | None = None
+        self._source = AnswerSource(by_code=False)
+
+    @property
+    def refusal(self) -> bool:
+        """Whether the piece that came last is code's word in place of an answer of the form that was asked for."""
+        return self._whole and self.answer is not None and self._source.by_code
+
+    def told(self, text: str, note: OrdainNote) -> SentAnswer:
+        """The answer, once its pieces have ended, of which this was sent."""
+        assert self.answer is not None
+        return told_as(text, note, self.answer, self._source, formed=self._whole)
 
     async def pieces(self) -> AsyncGenerator[str | None, None]:
         """Text as it becomes known; None where there was nothing for a while.
@@ -55,10 +69,12 @@ class Narration:
                 async with aclosing(self._live(feed, answer)) as live:
                     async for piece in live:
                         yield piece
-                self.answer = await answer
+                found = await answer
             finally:
                 answer.cancel()
-        yield self._closing(answer_text_of(self.answer))
+        self._source = await answer_source(self._face.runtime.services, self._workspace, found)
+        self.answer = found
+        yield formed_text(found, self._source, self._schema) if self._whole else self._closing(answer_text_of(found))
 
     async def _live(self, feed: Feed, answer: asyncio.Future[MessageAnswer]) -> AsyncGenerator[str | None, None]:
         """What is written while the message has no answer, until that has come by this way too."""
@@ -110,8 +126,6 @@ class Narration:
         return f"{at_work(header)}\n\n" if header else ""
 
     def _closing(self, told: PlainAnswer) -> str:
-        if self._whole:
-            return text_alone(told.words, self._schema, told.header)
         if not self._begun:
             return told.content
         if told.words.startswith(self._quoting.words):  # what is provisional may end before the answer does

@@ -23,21 +23,25 @@ from ordain.contracts.openai import (
     ModelEntry,
     OpenAIRefusal,
     OrdainNote,
+    ResponseFailure,
     ResponseObject,
     ResponsesRequest,
 )
 from ordain.contracts.text_links import links_of
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import InvalidRequest
+from ordain.runtime.answer_source import answer_source
 from ordain.runtime.continuation import Placement
 from ordain.runtime.conversation import Acknowledged
-from ordain.runtime.plain_answer import PlainAnswer, answer_text_of, header_shown
+from ordain.runtime.plain_answer import PlainAnswer, header_shown
+from ordain.runtime.remedies import model_failure
 from ordain.server.answers import answered
 from ordain.server.bodies import BodyBounds, read_large
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json, at_rest
-from ordain.server.openai.answers import note_of
+from ordain.server.openai.answers import SentAnswer
 from ordain.server.openai.asked import (
+    DEFAULT_USER,
     MODELS,
     SESSION_HEADERS,
     USER_HEADERS,
@@ -47,10 +51,10 @@ from ordain.server.openai.asked import (
     model_of,
     unknown_model,
 )
-from ordain.server.openai.formed import text_alone, usage_of
+from ordain.server.openai.formed import formed_text, text_alone, told_as, unanswered, usage_of
 from ordain.server.openai.narration import Narration
 from ordain.server.openai.streams import ChatFrames, Frames, ResponseFrames, StreamedAnswer
-from ordain.server.refusals import CONVERSATION, refusing
+from ordain.server.refusals import CONVERSATION, MODELS_FAILED, NO_ANSWER, refusing
 from ordain.server.resource import Resource, resource
 from ordain.server.translation import placed_in_client, shaped
 from ordain.server.workspaces import Workspace
@@ -60,7 +64,16 @@ BOUNDS = BodyBounds(bytes=20 * 2**20, values=200_000)
 """Most of one body: a whole conversation comes with each request."""
 SOURCE, CALLER, TASK_VERB = "openai", "openai", "brain.chat"
 ID_PREFIX = "resp_"
-NOT_SERVED = ("unknown_model", "unsupported_parameter", "conversation_unfit", "answer_unfit", "invalid_schema", "busy", "profile_unfit")
+NOT_SERVED = (
+    "unknown_model",
+    "unsupported_parameter",
+    "conversation_unfit",
+    "answer_unfit",
+    "invalid_schema",
+    "busy",
+    "profile_unfit",
+    *MODELS_FAILED,
+)
 CHAT_EXAMPLE = {"model": "ordain", "messages": [{"role": "user", "content": "Which weekday comes after Tuesday?"}]}
 RESPONSE_EXAMPLE = {"model": "ordain", "input": "Which weekday comes after Tuesday?"}
 EVENTS: dict[str, Any] = {"text/event-stream": {"schema": {}}}
@@ -108,9 +121,13 @@ def openai_router(face: Face) -> Resource:
 
     @router.post("/responses", **refusing(RESPONSES, *CONVERSATION, *NOT_SERVED))
     async def responses(request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
-        """A response, likewise; `previous_response_id` goes on in the session of that response."""
+        """A response, likewise; `previous_response_id` goes on in the session of that response, or where something was said there since, with the history up to it in a new one."""
         given = await read_large(request, ResponsesRequest, BOUNDS)
-        asked = asked_in_response(given, _sent_once(request.headers), await _session_of(face, workspace, given.previous_response_id))
+        session, seq = await _answered_there(face, workspace, given.previous_response_id)
+        asked = asked_in_response(given, _sent_once(request.headers), session)
+        if session:
+            shown = await face.runtime.continuation.after(asked.shown, workspace, session, seq)
+            asked = msgspec.structs.replace(asked, shown=shown)
         return await _answer(face, request, workspace, asked, ResponseFrames(asked, given))
 
     return router
@@ -140,7 +157,9 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     if asked.mode is None:
         return await _task(face, request, workspace, asked, frames)
     continuation = face.runtime.continuation
-    place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=asked.user)
+    user, once = (asked.user, "") if asked.user else (face.person_of(request) or DEFAULT_USER, DEFAULT_USER)
+    place = await continuation.place(asked.shown, workspace=workspace, principal=face.by(request), user=user, once=once)
+    place = msgspec.structs.replace(place, form=asked.form)
     if asked.profile:
         place = await _pinned(face, request, workspace, asked, place)
     try:
@@ -153,10 +172,9 @@ async def _answer(face: Face, request: Request, workspace: str, asked: OpenAIAsk
     if asked.stream:
         return StreamedAnswer(frames, Narration(face, workspace, sent, asked), note)
     answer = await answered(face, request, workspace, sent)
-    told = answer_text_of(answer)
-    text = told.content if asked.schema is None else text_alone(told.words, asked.schema, told.header)
-    note = note_of(note, answer)
-    return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
+    source = await answer_source(face.runtime.services, workspace, answer)
+    told = told_as(formed_text(answer, source, asked.schema), note, answer, source, formed=asked.schema is not None)
+    return Json(frames.whole(told), headers=_headers(told.note))
 
 
 def _unread(asked: OpenAIAsked, place: Placement) -> Sequence[str]:
@@ -178,13 +196,18 @@ async def _pinned(face: Face, request: Request, workspace: str, asked: OpenAIAsk
 async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked, frames: Frames) -> Response:
     """A client's own errand: one verb, no session, no header in the text."""
     lines = [asked.shown.instructions, *(f"{turn.role}: {turn.text}" for turn in asked.shown.before), asked.text]
-    given = shaped(VerbRequest, {"verb_id": TASK_VERB, "payload": {"text": "\n\n".join(filter(None, lines))[-32_000:]}, "caller": CALLER})
+    given = shaped(
+        VerbRequest,
+        {"verb_id": TASK_VERB, "payload": {"text": "\n\n".join(filter(None, (*lines, asked.form)))[-32_000:]}, "caller": CALLER},
+    )
     accepted = await face.runtime.accept(given, face.asks(request), WorkspaceId(workspace))
     view = await at_rest(face, accepted.run, request=request)
     reply: Mapping[str, Any] = face.runtime.response(view, contract=VerbRequest)
     output: Mapping[str, Any] = reply["output"] or {}
     error: Mapping[str, Any] = reply["error"] or {}
     if not reply["ok"]:
+        if (failed := model_failure(str(reply["header"]))) is not None:
+            raise unanswered(ResponseFailure(code=f"{NO_ANSWER}{failed[0]}", message=failed[1]), accepted.run)
         said = ": ".join(filter(None, (error.get("message", ""), error.get("remedy", ""))))
         raise InvalidRequest(f"the task has no answer: {said}", code="answer_unfit")
     words = str(output.get("content", ""))
@@ -194,7 +217,7 @@ async def _task(face: Face, request: Request, workspace: str, asked: OpenAIAsked
     frames.begin(accepted.run[-12:], ID_PREFIX + accepted.run, face.runtime.services.clock.now() // 1_000_000)
     if asked.stream:
         return StreamedAnswer(frames, PlainAnswer(header="", words=text), note)
-    return Json(frames.whole(text, usage_of(note.header), note), headers=_headers(note))
+    return Json(frames.whole(SentAnswer(text=text, usage=usage_of(note.header), note=note)), headers=_headers(note))
 
 
 def _message(asked: OpenAIAsked, place: Placement) -> Message:
@@ -203,7 +226,7 @@ def _message(asked: OpenAIAsked, place: Placement) -> Message:
         Message,
         {
             "session_id": place.session,
-            "user_id": asked.user,
+            "user_id": place.user,
             "channel": Channel.WEB,
             "message": {"text": asked.text, "metadata": metadata, "attachments": [file.attachment for file in asked.files]},
             "context": {"routing_hints": {"mode": asked.mode}},
@@ -225,14 +248,14 @@ def response_id(sent: Acknowledged) -> str:
     return ID_PREFIX + base64.urlsafe_b64encode(f"{sent.seq} {sent.session}".encode()).decode().rstrip("=")
 
 
-async def _session_of(face: Face, workspace: str, response: str | None) -> str:
-    """The session that a response was of; "" where none is named.
+async def _answered_there(face: Face, workspace: str, response: str | None) -> tuple[str, int]:
+    """The session that a response was of, and the number of the message that it answered; "" where none is named.
 
     Raises:
         InvalidRequest: it is the id of no message that is there (``conversation_unfit``).
     """
     if response is None:
-        return ""
+        return "", 0
     inner = response.removeprefix(ID_PREFIX)
     try:
         seq, _, session = base64.urlsafe_b64decode(inner + "=" * (-len(inner) % 4)).decode().partition(" ")
@@ -243,4 +266,4 @@ async def _session_of(face: Face, workspace: str, response: str | None) -> str:
         why = "previous_response_id is the id of no response of this server"
         errors = [{"place": "/previous_response_id", "code": "conversation_unfit", "message": why}]
         raise InvalidRequest(why, code="conversation_unfit", details={"errors": errors})
-    return session
+    return session, int(seq)

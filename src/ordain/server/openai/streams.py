@@ -12,7 +12,7 @@ from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponsesReques
 from ordain.errors import OrdainError
 from ordain.runtime.plain_answer import PlainAnswer
 from ordain.server.feed import STREAM_HEADERS
-from ordain.server.openai.answers import completion, finish_of, message_id, note_of, response_object, status_of
+from ordain.server.openai.answers import SentAnswer, completion, finish_of, message_id, response_object, status_of
 from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import usage_of
 from ordain.server.openai.narration import Narration
@@ -28,7 +28,7 @@ class Frames(Protocol):
         """The answer has an id and a second now."""
         ...
 
-    def whole(self, text: str, usage: CompletionUsage, note: OrdainNote) -> Mapping[str, Any]:
+    def whole(self, told: SentAnswer) -> Mapping[str, Any]:
         """All of it."""
         ...
 
@@ -36,11 +36,11 @@ class Frames(Protocol):
         """The frames before the text."""
         ...
 
-    def piece(self, text: str) -> bytes:
-        """One piece of the text."""
+    def piece(self, text: str, *, refusal: bool = False) -> bytes:
+        """One piece of the text; of a ``refusal`` there is but one."""
         ...
 
-    def closing(self, text: str, usage: CompletionUsage, note: OrdainNote) -> bytes:
+    def closing(self, told: SentAnswer) -> bytes:
         """The frames behind the text, of which all is given again."""
         ...
 
@@ -60,24 +60,24 @@ class ChatFrames:
         """See ``Frames.begin``."""
         self._id, self._created = f"chatcmpl-{unique}", created
 
-    def whole(self, text: str, usage: CompletionUsage, note: OrdainNote) -> Mapping[str, Any]:
+    def whole(self, told: SentAnswer) -> Mapping[str, Any]:
         """See ``Frames.whole``."""
-        return completion((self._id, self._created), self._asked.model, text, usage, note).model_dump(mode="json")
+        return completion((self._id, self._created), self._asked.model, told).model_dump(mode="json")
 
     def opening(self) -> bytes:
         """See ``Frames.opening``."""
         return self._chunk({"role": "assistant", "content": ""})
 
-    def piece(self, text: str) -> bytes:
+    def piece(self, text: str, *, refusal: bool = False) -> bytes:
         """See ``Frames.piece``."""
-        return self._chunk({"content": text})
+        return self._chunk({"content": text, "refusal": text} if refusal else {"content": text})
 
-    def closing(self, text: str, usage: CompletionUsage, note: OrdainNote) -> bytes:
+    def closing(self, told: SentAnswer) -> bytes:
         """See ``Frames.closing``."""
-        told: dict[str, Any] = {"ordain": note.model_dump(mode="json")}
-        ended = self._chunk({}, finish=finish_of(note), more=told)
+        beside: dict[str, Any] = {"ordain": told.note.model_dump(mode="json")}
+        ended = self._chunk({}, finish=finish_of(told.note), more=beside)
         if self._asked.usage_streamed:
-            ended += _frame({**self._base(), "choices": [], "usage": usage.model_dump()})
+            ended += _frame({**self._base(), "choices": [], "usage": told.usage.model_dump()})
         return ended + b"data: [DONE]\n\n"
 
     def failed(self, error: OrdainError) -> bytes:
@@ -98,45 +98,52 @@ class ResponseFrames:
     def __init__(self, asked: OpenAIAsked, given: ResponsesRequest) -> None:
         """Not begun."""
         self._asked, self._given = asked, given
-        self._ids, self._number = ("", 0), 0
+        self._ids, self._number, self._part = ("", 0), 0, False
 
     def begin(self, unique: str, response: str, created: int) -> None:
         """See ``Frames.begin``."""
         self._ids = (response, created)
 
-    def whole(self, text: str, usage: CompletionUsage, note: OrdainNote) -> Mapping[str, Any]:
+    def whole(self, told: SentAnswer) -> Mapping[str, Any]:
         """See ``Frames.whole``."""
-        made = response_object(self._ids, self._asked.model, text, usage, note).model_dump(mode="json")
+        made = response_object(self._ids, self._asked.model, told).model_dump(mode="json")
         made |= {"instructions": self._asked.instructions, "previous_response_id": self._given.previous_response_id}
         return made | {"metadata": self._given.metadata or {}}
 
     def opening(self) -> bytes:
         """See ``Frames.opening``."""
-        begun: dict[str, Any] = {**self.whole("", CompletionUsage(), OrdainNote()), "status": "in_progress", "output": [], "usage": None}
-        item: dict[str, Any] = {**self._item(""), "status": "in_progress", "content": []}
+        nothing = SentAnswer(text="", usage=CompletionUsage(), note=OrdainNote())
+        begun: dict[str, Any] = {**self.whole(nothing), "status": "in_progress", "output": [], "usage": None}
+        item: dict[str, Any] = {**self._item(nothing), "status": "in_progress", "content": []}
         return b"".join(
             (
                 self._event("response.created", response=begun),
                 self._event("response.in_progress", response=begun),
                 self._event("response.output_item.added", output_index=0, item=item),
-                self._event("response.content_part.added", **self._place(), part=self._item("")["content"][0]),
             )
         )
 
-    def piece(self, text: str) -> bytes:
-        """See ``Frames.piece``."""
-        return self._event("response.output_text.delta", **self._place(), delta=text, logprobs=[])
+    def piece(self, text: str, *, refusal: bool = False) -> bytes:
+        """See ``Frames.piece``. The part begins with it: what kind of part it is nobody knows before."""
+        begun = self._began(refusal=refusal)
+        if refusal:
+            return begun + self._event("response.refusal.delta", **self._place(), delta=text)
+        return begun + self._event("response.output_text.delta", **self._place(), delta=text, logprobs=[])
 
-    def closing(self, text: str, usage: CompletionUsage, note: OrdainNote) -> bytes:
+    def closing(self, told: SentAnswer) -> bytes:
         """See ``Frames.closing``."""
-        status = status_of(note)
-        item = self._item(text) | {"status": status}
+        begun, item = self._began(refusal=told.refusal), self._item(told)
+        if told.refusal:
+            done = self._event("response.refusal.done", **self._place(), refusal=told.text)
+        else:
+            done = self._event("response.output_text.done", **self._place(), text=told.text, logprobs=[])
         return b"".join(
             (
-                self._event("response.output_text.done", **self._place(), text=text, logprobs=[]),
+                begun,
+                done,
                 self._event("response.content_part.done", **self._place(), part=item["content"][0]),
                 self._event("response.output_item.done", output_index=0, item=item),
-                self._event(f"response.{status}", response=self.whole(text, usage, note)),
+                self._event(f"response.{status_of(told)}", response=self.whole(told)),
             )
         )
 
@@ -145,9 +152,15 @@ class ResponseFrames:
         told = _refusal(error)["error"]
         return self._event("error", code=told["code"], message=told["message"], param=told["param"])
 
-    def _item(self, text: str) -> dict[str, Any]:
-        part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
-        return {"id": message_id(self._ids[0]), "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    def _began(self, *, refusal: bool) -> bytes:
+        if self._part:
+            return b""
+        self._part = True
+        nothing = SentAnswer(text="", usage=CompletionUsage(), note=OrdainNote(), refusal=refusal)
+        return self._event("response.content_part.added", **self._place(), part=self._item(nothing)["content"][0])
+
+    def _item(self, told: SentAnswer) -> dict[str, Any]:
+        return response_object(self._ids, self._asked.model, told).output[0].model_dump(mode="json")
 
     def _place(self) -> dict[str, Any]:
         return {"item_id": message_id(self._ids[0]), "output_index": 0, "content_index": 0}
@@ -187,7 +200,7 @@ async def _sent(frames: Frames, answer: Narration | PlainAnswer, note: OrdainNot
     yield frames.opening()
     if isinstance(answer, PlainAnswer):
         yield frames.piece(answer.words)
-        yield frames.closing(answer.words, usage_of(note.header), note)
+        yield frames.closing(SentAnswer(text=answer.words, usage=usage_of(note.header), note=note))
         return
     text: list[str] = []
     try:
@@ -196,10 +209,9 @@ async def _sent(frames: Frames, answer: Narration | PlainAnswer, note: OrdainNot
                 yield b": still here\n\n"
             elif piece:
                 text.append(piece)
-                yield frames.piece(piece)
-        assert answer.answer is not None
-        note = note_of(note, answer.answer)
+                yield frames.piece(piece, refusal=answer.refusal)
+        closing = frames.closing(answer.told("".join(text), note))
     except OrdainError as error:
         yield frames.failed(error)
         return
-    yield frames.closing("".join(text), usage_of(note.header), note)
+    yield closing

@@ -12,6 +12,7 @@ from ordain.contracts.nearest import nearest
 from ordain.contracts.openai import OpenAIRefusal, RefusalBody
 from ordain.server.problems import CODES, MEDIA_TYPE
 
+NO_MODEL_ANSWERED = 502
 BELOW, CORTEX = "/v1", "/v1/cortex"
 """Whatever is below the first is OpenAI's, but for the sources' own gateway."""
 SERVED = ("/v1/models", "/v1/chat/completions", "/v1/responses")
@@ -95,5 +96,7 @@ async def _say(start: Message, body: bytes, path: str, send: Send) -> None:
     said = refusal_of(json.loads(body), path).model_dump_json().encode() if body else b""  # HEAD has none
     headers = [(name, value) for name, value in start["headers"] if name.lower() not in (b"content-type", b"content-length")]
     length = [(b"content-length", str(len(said)).encode())] if body else []
+    if start["status"] == NO_MODEL_ANSWERED:  # the turn is over and was paid for: what a client sends again by itself would be another one
+        length.append((b"x-should-retry", b"false"))
     await send({**start, "headers": [*headers, (b"content-type", b"application/json"), *length]})
     await send({"type": "http.response.body", "body": said})

@@ -1,0 +1,137 @@
+"""Whether an answer can have come from an endpoint that held it to its schema: what an enforced schema never lets through was passed over (LLM-01).
+
+An enforced schema gives a text that is, but for thoughts, one JSON value of it, or the beginning of one that was cut off. An answer that holds a value of its
+schema all the same serves, whatever stands around it, and is nobody's lesson: a wrong one costs an endpoint its best way for good. So only what is certain
+counts: the root's type and the keys that it must have. A key that may be ``null`` may be missing, as the rules that judge proposals have it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from msgspec import Struct
+
+from ordain.rules.proposals import Parsed, parse_object
+from ordain.rules.thought_tags import without_thoughts
+
+WORDS = "words where an answer of its schema was asked for"
+OTHER_SHAPE = "an answer of another shape where one of its schema was asked for"
+UNCALLED = "the tool that holds the answer was not called"
+NOT_HELD = frozenset({WORDS, OTHER_SHAPE, UNCALLED})
+"""What is told of an endpoint that answers, and not in the way that it was told to."""
+REFERENCES_MOST = 16
+"""So deep a schema's choices and references are followed; what lies deeper is held to be kept."""
+_NO_JSON = re.compile(r'\{\s*[^\s"}]')
+"""What begins as an object, and can be the beginning of none."""
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+    "number": (int, float),
+    "integer": (int, float),
+}
+_DECODER = json.JSONDecoder(parse_int=float, parse_float=float)
+
+
+class PassedOver(Struct, frozen=True, kw_only=True):
+    """An answer that no enforced schema lets through: ``why``, ``text`` without its thoughts, and the object in it, None where there is none."""
+
+    why: str
+    text: str
+    said: dict[str, Any] | None
+
+
+def passed_over(text: str, schema: Mapping[str, Any] | None) -> PassedOver | None:
+    """What shows that the schema was passed over; None where it may have been kept, or the answer serves as it is. Total."""
+    text = without_thoughts(text)
+    bare = text.strip().removeprefix("\ufeff").strip()
+    begins = bare[:1] in ("{", "[") and not _NO_JSON.match(bare)
+    if begins and _may_be_kept(bare, schema):
+        return None
+    found = parse_object(text)
+    said = found.value if isinstance(found, Parsed) else None
+    if said is not None and keeps(said, schema):
+        return None
+    return PassedOver(why=OTHER_SHAPE if begins or said is not None else WORDS, text=text, said=said)
+
+
+def _may_be_kept(text: str, schema: Mapping[str, Any] | None) -> bool:
+    """Of what begins as JSON: it is broken or cut off, or its first value is of the schema."""
+    try:
+        value, _ = _DECODER.raw_decode(text)
+    except (json.JSONDecodeError, RecursionError):
+        return True
+    return keeps(value, schema)
+
+
+def keeps(value: object, schema: Mapping[str, Any] | None) -> bool:
+    """Whether a whole value has the type of the schema's root, and the keys that it must have."""
+    return True if schema is None else _keeps(value, schema, schema, 0)
+
+
+def _keeps(value: Any, schema: object, root: Mapping[str, Any], depth: int) -> bool:
+    if not isinstance(schema, Mapping) or depth > REFERENCES_MOST:
+        return True
+    node = cast("Mapping[str, Any]", schema)
+    kinds = _kinds(node)
+    if kinds and not any(_is_of(value, kind) for kind in kinds):
+        return False
+    if isinstance(value, dict) and _lacks(cast("dict[str, Any]", value), node, root):
+        return False
+    if "$ref" in node and not _keeps(value, _target(node["$ref"], root), root, depth + 1):
+        return False
+    if not all(_keeps(value, part, root, depth + 1) for part in _parts(node, "allOf")):
+        return False
+    choices = [choices for key in ("anyOf", "oneOf") if (choices := _parts(node, key))]
+    return all(any(_keeps(value, part, root, depth + 1) for part in parts) for parts in choices)
+
+
+def _lacks(value: Mapping[str, Any], node: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
+    required, properties = _parts(node, "required"), node.get("properties")
+    known: Mapping[str, Any] = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else {}
+    return any(isinstance(key, str) and key not in value and not _may_be_null(known.get(key), root) for key in required)
+
+
+def _may_be_null(schema: object, root: Mapping[str, Any]) -> bool:
+    if not isinstance(schema, Mapping):
+        return False
+    node = cast("Mapping[str, Any]", schema)
+    if "const" in node:
+        return node["const"] is None
+    if "enum" in node:
+        return None in _parts(node, "enum")
+    return bool({"type", "$ref", "anyOf", "oneOf", "allOf"} & node.keys()) and _keeps(None, node, root, 0)
+
+
+def _kinds(node: Mapping[str, Any]) -> list[Any]:
+    kind = node.get("type")
+    return cast("list[Any]", kind) if isinstance(kind, list) else [kind] if isinstance(kind, str) else []
+
+
+def _is_of(value: object, kind: object) -> bool:
+    """A word for a kind that is not known says nothing."""
+    if not isinstance(kind, str) or kind not in _KINDS:
+        return True
+    return isinstance(value, _KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def _parts(node: Mapping[str, Any], key: str) -> list[Any]:
+    parts = node.get(key)
+    return cast("list[Any]", parts) if isinstance(parts, list) else []
+
+
+def _target(reference: object, root: Mapping[str, Any]) -> object:
+    """What a reference within the schema means; of any other nothing is known."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    found: Any = root
+    for step in filter(None, reference[1:].split("/")):
+        if not isinstance(found, Mapping):
+            return None
+        found = cast("Mapping[str, Any]", found).get(step.replace("~1", "/").replace("~0", "~"))
+    return found

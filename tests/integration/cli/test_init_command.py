@@ -468,7 +468,7 @@ def test_what_is_not_said_is_asked_for_again(tmp_path: Path, ollama: ModelEndpoi
             ("a base URL is needed", ollama.url),
             ("key of endpoint", "no key"),
             ("that is no key", f"{KEY}-refused"),
-            ("model:", ""),
+            ("\nmodel:", ""),  # a line of its own: what is chosen from speaks of models, too
             ("a model is needed", "llama3.2"),
             ("another key of endpoint", KEY),
             ("talk to it now?", "no"),

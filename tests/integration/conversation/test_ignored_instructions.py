@@ -18,6 +18,7 @@ from ordain.contracts.conversation import ExecMode, MessageAnswer
 from ordain.contracts.library import NoteRequest
 from ordain.contracts.verbs import WORDS_MOST
 from ordain.rules.route import Path, allowed_paths
+from ordain.runtime.brief import readable_header
 from ordain.testing import ModelScript, ScriptLine, says
 from ordain.verbs.functions import FunctionVerb, verb
 from tests.shapes.lines import act, ends, holds, script_of, steps, words
@@ -182,7 +183,7 @@ class World:
         replies = self.house.query("SELECT run, CAST(body AS TEXT) FROM transcript WHERE kind = 'reply'")
         assert {run for run, _ in replies} >= set(runs)
         for run, body in replies:
-            assert json.loads(body)["header"] == (await self.house.ordain.runtime.view(run)).header
+            assert readable_header(json.loads(body)["header"]) == (await self.house.ordain.runtime.view(run)).header
         assert "send_out" not in self.ran
         after, _ = await self.told(OBEDIENT)
         assert after.reply is not None

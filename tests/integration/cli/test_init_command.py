@@ -465,11 +465,14 @@ def test_what_is_not_said_is_asked_for_again(tmp_path: Path, ollama: ModelEndpoi
         asked = [
             ("number or name", "endpoint"),
             ("base URL, like", ""),
-            ("a base URL is needed", ollama.url),
+            (
+                "a base URL is needed\nbase URL, like",
+                ollama.url,
+            ),  # the prompt, not what stands before it: what is typed earlier is lost to it
             ("key of endpoint", "no key"),
-            ("that is no key", f"{KEY}-refused"),
+            ("that is no key: one word of printable ASCII characters\nkey of endpoint", f"{KEY}-refused"),
             ("\nmodel:", ""),  # a line of its own: what is chosen from speaks of models, too
-            ("a model is needed", "llama3.2"),
+            ("a model is needed, as the endpoint calls it\nmodel:", "llama3.2"),
             ("another key of endpoint", KEY),
             ("talk to it now?", "no"),
         ]

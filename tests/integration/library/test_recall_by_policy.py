@@ -57,7 +57,7 @@ async def test_chat_remembers_though_nobody_asks() -> None:
 
 
 async def test_that_memory_answered_is_no_work_done(tmp_path: Path) -> None:
-    """RTE-12: where code wrote the answer nothing was done, whatever is remembered; nor is it a tool that was used."""
+    """Where code wrote the answer nothing was done, whatever is remembered; nor is it a tool that was used."""
     async with Ordain(load_settings({}, tmp_path)) as ordain:
         await ordain.runtime.library.add_note("default", NoteRequest(text="The boiler needs 1.5 bar.", user_id="ada"))
         sent = await ordain.send(message("What of the boiler?"))

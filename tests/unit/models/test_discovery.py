@@ -195,7 +195,7 @@ async def test_a_model_that_nobody_named_is_asked_for_where_it_may_be(server: Se
     ],
 )
 async def test_what_may_have_the_model_is_asked_for_it(server: Server, environment: dict[str, str], body: bytes, tmp_path: Path) -> None:
-    """A model that somebody named, one that is listed, and an endpoint that lists none: Ordain starts (PLN-40)."""
+    """A model that somebody named, one that is listed, and an endpoint that lists none: Ordain starts."""
     server.body = body
     async with Ordain(load_settings({"OPENAI_BASE_URL": server.url, **environment}, tmp_path), extras=Extras(memory=True)) as ordain:
         assert ordain.settings.profiles["default"].model == environment.get("PLANNER_MODEL", PLANNER_MODEL)

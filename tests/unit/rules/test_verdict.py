@@ -103,7 +103,7 @@ RECALLED = structs.replace(DONE, own=True)
     ],
 )
 def test_what_was_refused_weighs_and_what_code_looked_up_does_not(work: Work, verdict: str, verbs: tuple[str, ...]) -> None:
-    """RTE-12: a call that a model proposed and code refused is made good by a success of its verb alone; that memory answered is no work done."""
+    """A call that a model proposed and code refused is made good by a success of its verb alone; that memory answered is no work done."""
     assert (verdict_of(work), not_made_good(work.acts)) == (verdict, verbs)
 
 

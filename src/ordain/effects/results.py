@@ -51,11 +51,6 @@ class Beside(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     cached_tokens: int = 0
     written_tokens: int = 0
 
-    @property
-    def told_use(self) -> bool:
-        """Whether its answer told of its use."""
-        return self.input_tokens > 0
-
 
 class ModelAnswer(Result, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
     """A complete answer; still an untrusted proposal. ``estimated``: the provider reported no usage (B-42).
@@ -116,11 +111,6 @@ class ModelFailed(Result, frozen=True, kw_only=True, omit_defaults=True, tag="mo
     output_tokens: int = 0
     cached_tokens: int = 0
     written_tokens: int = 0
-
-    @property
-    def told_use(self) -> bool:
-        """Whether its answer told of its use."""
-        return self.input_tokens > 0
 
 
 ModelResult = ModelAnswer | ModelFailed

@@ -99,7 +99,7 @@ def price_of_failure(profile: ModelProfile, failed: ModelFailed | Beside, bound:
     """What an attempt without an answer is booked at: nothing if nothing was sent, its use where that was told, a call if it was refused before work, else its bound."""
     if not failed.live:
         return Spend()
-    if failed.told_use:
+    if failed.input_tokens:
         return price_of(profile, failed)
     charged = failed.code not in UNTOLD_REFUSALS if failed.charged is None else failed.charged
     return bound if charged else Spend(model_calls=1)

@@ -256,7 +256,7 @@ class Fold:
             self.tokens_in += seen.input_tokens
             self.tokens_out += seen.output_tokens
             self.estimated = self.estimated or seen.estimated
-            self._told_nothing = mark != "ok" and not (seen.input_tokens and (seen.beside is None or seen.beside.told_use))
+            self._told_nothing = mark != "ok" and not (seen.input_tokens and (seen.beside is None or seen.beside.input_tokens))
             if mark == "ok":
                 self.acts.said(by_code=seen.by_code)
             if mark != "ok":

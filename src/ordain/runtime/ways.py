@@ -35,11 +35,6 @@ def _digest(*said: str) -> str:
     return content_digest("\n".join(said).encode())
 
 
-def learnt_of(profile: ModelProfile, learnt: LearntWays | None) -> Mapping[Structured, Learnt]:
-    """What the profile's endpoint is known not to do; nothing where that was learnt of another one."""
-    return {} if learnt is None or learnt.endpoint != endpoint_digest(profile) else learnt.ways
-
-
 def way_of(profile: ModelProfile, without: Container[Structured]) -> Structured:
     """The way below the lowest of those that the endpoint does not do; words alone always are left.
 

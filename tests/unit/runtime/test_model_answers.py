@@ -188,4 +188,4 @@ def test_a_failure_tells_of_its_use_wholly_or_not_at_all(counts: dict[str, int],
     error = ModelError(code=ModelErrorCode.MALFORMED, message="", **counts)  # type: ignore[arg-type]
     used = with_use(failure.of(error.code, "", charge=error.charge), error, call())
     assert (used.input_tokens, used.output_tokens, used.cached_tokens) == told
-    assert with_use(failure.of(error.code, ""), error, call()).told_use is False
+    assert with_use(failure.of(error.code, ""), error, call()).input_tokens == 0

@@ -22,8 +22,8 @@ OTHER_SHAPE = "an answer of another shape where one of its schema was asked for"
 UNCALLED = "the tool that holds the answer was not called"
 NOT_HELD = frozenset({WORDS, OTHER_SHAPE, UNCALLED})
 """What is told of an endpoint that answers, and not in the way that it was told to."""
-REFERENCES_MOST = 16
-"""So deep a schema's choices and references are followed; what lies deeper is held to be kept."""
+PARTS_MOST = 200
+"""So many parts of a schema are looked at, one within another or beside it; what lies beyond is held to be kept."""
 _NO_JSON = re.compile(r'\{\s*[^\s"}]')
 """What begins as an object, and can be the beginning of none."""
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
@@ -70,25 +70,34 @@ def _may_be_kept(text: str, schema: Mapping[str, Any] | None) -> bool:
 
 
 def keeps(value: object, schema: Mapping[str, Any] | None) -> bool:
-    """Whether a whole value has the type of the schema's root, and the keys that it must have."""
-    return True if schema is None else _keeps(value, schema, schema, 0)
+    """Whether a whole value has the type of the schema's root, and the keys that it must have. Each part of the schema is looked at once, however often it is named."""
+    return True if schema is None else _keeps(value, schema, schema, {})
 
 
-def _keeps(value: Any, schema: object, root: Mapping[str, Any], depth: int) -> bool:
-    if not isinstance(schema, Mapping) or depth > REFERENCES_MOST:
+def _keeps(value: Any, schema: object, root: Mapping[str, Any], looked: dict[int, bool]) -> bool:
+    """``looked`` is what is known of parts by identity; of one that leads back to itself, that it is kept."""
+    if not isinstance(schema, Mapping):
         return True
-    node = cast("Mapping[str, Any]", schema)
+    if (known := looked.get(id(cast("object", schema)))) is None:
+        looked[id(cast("object", schema))] = True
+        known = looked[id(cast("object", schema))] = _kept(value, cast("Mapping[str, Any]", schema), root, looked)
+    return known
+
+
+def _kept(value: Any, node: Mapping[str, Any], root: Mapping[str, Any], looked: dict[int, bool]) -> bool:
+    if len(looked) > PARTS_MOST:
+        return True
     kinds = _kinds(node)
     if kinds and not any(_is_of(value, kind) for kind in kinds):
         return False
     if isinstance(value, dict) and _lacks(cast("dict[str, Any]", value), node, root):
         return False
-    if "$ref" in node and not _keeps(value, _target(node["$ref"], root), root, depth + 1):
+    if "$ref" in node and not _keeps(value, _target(node["$ref"], root), root, looked):
         return False
-    if not all(_keeps(value, part, root, depth + 1) for part in _parts(node, "allOf")):
+    if not all(_keeps(value, part, root, looked) for part in _parts(node, "allOf")):
         return False
     choices = [choices for key in ("anyOf", "oneOf") if (choices := _parts(node, key))]
-    return all(any(_keeps(value, part, root, depth + 1) for part in parts) for parts in choices)
+    return all(any(_keeps(value, part, root, looked) for part in parts) for parts in choices)
 
 
 def _lacks(value: Mapping[str, Any], node: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
@@ -105,7 +114,7 @@ def _may_be_null(schema: object, root: Mapping[str, Any]) -> bool:
         return node["const"] is None
     if "enum" in node:
         return None in _parts(node, "enum")
-    return bool({"type", "$ref", "anyOf", "oneOf", "allOf"} & node.keys()) and _keeps(None, node, root, 0)
+    return bool({"type", "$ref", "anyOf", "oneOf", "allOf"} & node.keys()) and _keeps(None, node, root, {})
 
 
 def _kinds(node: Mapping[str, Any]) -> list[Any]:

@@ -153,3 +153,13 @@ def test_a_kept_schema_is_never_taken_for_one_passed_over(value: Any, cut: int) 
     """An object of the schema, and any beginning of one, is nobody's lesson."""
     text = json.dumps({"a": 1, "b": value})
     assert passed_over(text[: 1 + cut], FLAT) is None
+
+
+def test_no_schema_is_looked_at_for_long() -> None:
+    """Each part is looked at once, however often it is named: ten references in each of forty parts, and one that leads back to itself, end."""
+    ladder = {f"a{number}": {"allOf": [{"$ref": f"#/$defs/a{number + 1}"} for _ in range(10)]} for number in range(40)}
+    circle = {"allOf": [{"$ref": "#/$defs/circle"}] * 10, "type": "object"}
+    for first in ("a0", "circle"):
+        schema = {"$ref": f"#/$defs/{first}", "$defs": {**ladder, "a40": {"type": "object"}, "circle": circle}}
+        assert keeps({}, schema)
+    assert not keeps([], {"$ref": "#/$defs/circle", "$defs": {"circle": circle}})

@@ -64,8 +64,9 @@ class Module:
         }
 
     def comment_beside(self, node: ast.stmt | ast.excepthandler) -> str:
-        """The comments on the node's first line and on the line before it."""
-        return " ".join(self.comments.get(line, "") for line in (node.lineno - 1, node.lineno)).strip()
+        """The comments on the line before the node, on its first line, and on what follows of it before anything is done."""
+        ends = node.body[0].lineno - 1 if isinstance(node, ast.ExceptHandler) else node.end_lineno or node.lineno
+        return " ".join(self.comments.get(line, "") for line in range(node.lineno - 1, ends + 1)).strip()
 
     def at(self, node: ast.AST, what: str) -> str:
         return f"{self.name}:{getattr(node, 'lineno', 1)}: {what}"
@@ -155,7 +156,7 @@ def test_a_room_imports_what_its_package_says() -> None:
     layers, violations = _layers(), list[str]()
     saying = 0
     for folder in sorted(path.parent for path in HOUSE.glob("*/__init__.py")):
-        said = re.search(r"\bImports ([^.;]*)", ast.get_docstring(Module(folder / "__init__.py").tree) or "")
+        said = re.search(r"\bImports ([^.;]*)", " ".join((ast.get_docstring(Module(folder / "__init__.py").tree) or "").split()))
         if said is None:
             continue
         saying += 1
@@ -374,18 +375,16 @@ def test_one_module_authorizes() -> None:
 
 
 def test_every_test_says_the_behaviour() -> None:
-    """A test's docstring is one line that says the behaviour; only lines that quote a requirement may follow it."""
+    """A test's docstring is one paragraph that says the behaviour; only quotes of requirements may follow it."""
     violations: list[str] = []
     for module in TESTS:
         for name, function, _ in _functions(module.tree):
             if not function.name.startswith("test_"):
                 continue
-            first, *further = (ast.get_docstring(function) or "").splitlines() or [""]
-            if not first.endswith("."):
-                violations.append(module.at(function, f"{name} has no sentence that says the behaviour"))
-            violations += [
-                module.at(function, f"{name}: {line!r}") for line in further if line and not re.match(r"[A-Z]+-\d+[a-z]?:? [\"“]", line)
-            ]
+            said, *quotes = re.split(r"\n+(?=[A-Z]+-\d+[a-z]?:? [\"“])", (ast.get_docstring(function) or "").strip())
+            if not said.endswith(".") or "\n\n" in said:
+                violations.append(module.at(function, f"{name} has no one paragraph that says the behaviour"))
+            violations += [module.at(function, f"{name}: {quote!r}") for quote in quotes if not re.search(r"[\"”][^\n\"”“]{0,80}\Z", quote)]
     _none(violations)
 
 

@@ -71,6 +71,7 @@ _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(?=(?P<key>\s*+:)?)', re.DOTALL)
 _SPELLED: Final = ("\\u", "\\b", "\\f", "\\r")
 """How JSON spells what controls with signs that are seen: by number, or by a letter."""
 _SPELLED_BYTES: Final = tuple(sign.encode() for sign in _SPELLED)
+_ASCII: Final = bytes(range(128))
 _PLAIN_JSON: Final = msgspec.json.Encoder()
 _NOWHERE: Final[Set[str]] = frozenset()
 V = TypeVar("V")
@@ -198,12 +199,18 @@ def visible_value(value: V, exact: Set[str] = frozenset()) -> V:
 
 
 def _is_visible(value: Any) -> bool:
-    """Whether all texts of a value are plain, as its JSON shows at once; most are, and looking at each takes ten times as long."""
+    """Whether all texts of a value are plain, as its JSON shows at once; most are, and looking at each takes ten times as long.
+
+    What stands between texts is ASCII and seen: signs of two texts are no neighbours. What may be hidden, and what may flood, is looked at text by text.
+    """
     try:
         written = _PLAIN_JSON.encode(value)
     except (TypeError, ValueError, msgspec.MsgspecError, RecursionError):
         return False
-    return written.isascii() and b"\x7f" not in written and not any(sign in written for sign in _SPELLED_BYTES)
+    if b"\x7f" in written or any(sign in written for sign in _SPELLED_BYTES):
+        return False
+    signs = written.translate(None, _ASCII).decode()
+    return signs.isprintable() and _MAY_HIDE.isdisjoint(signs) and (len(signs) <= MARKS or _MAY_FLOOD.search(written.decode()) is None)
 
 
 def _seen(value: V, exact: Set[str]) -> V:

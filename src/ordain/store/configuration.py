@@ -32,13 +32,28 @@ class SqliteConfiguration:
     def __init__(self, store: SqliteStore) -> None:
         """Reads only."""
         self._store = store
+        self._empty_at: object = None
+        """The state of the file in which nothing was configured."""
 
     async def current(self, keys: Sequence[ConfigKey]) -> Sequence[ConfigRecord]:
         """See ``Configuration.current``."""
-        if not self._store.query("SELECT 1 FROM configuration LIMIT 1", ()):  # in most folders nothing is, and each call asks
+        if self._is_empty():
             return []
         asked = json.dumps([[key.place, key.resource, key.id] for key in keys])
         return [record_of(row) for row in self._store.query(_CURRENT, (asked,))]
+
+    def _is_empty(self) -> bool:
+        """Whether nothing is configured: so it is in most folders, and each call asks. Once it is known, only a commit of whomever makes it worth a look."""
+        with self._store.reads() as db:
+            (others,) = db.execute(
+                "PRAGMA data_version"
+            ).fetchone()  # asked first: whatever another connection commits from here on changes it
+            now = (others, db.total_changes)  # and where the same one writes, that does
+            if now == self._empty_at:
+                return True
+            empty = db.execute("SELECT 1 FROM configuration LIMIT 1").fetchone() is None
+        self._empty_at = now if empty else None
+        return empty
 
     async def records(self, place: str, resource: str, *, limit: int, after: str) -> Sequence[ConfigRecord]:
         """See ``Configuration.records``."""

@@ -42,6 +42,17 @@ def key(name: str, place: str = WORKSPACE) -> ConfigKey:
     return ConfigKey(place=place, resource=resource, id=name)
 
 
+async def test_what_was_not_there_is_seen_once_it_is(ports: Ports) -> None:
+    """However often nothing was found before, and whoever else was written meanwhile."""
+    control = control_of(ports)
+    for _ in range(3):
+        assert list(await ports.configuration.current((key("p"), key(PIN)))) == []
+    assert await control.change(change("other", {"systemPrompt": "x"}), by="local:test") == Applied(version=1, changed=True)
+    assert list(await ports.configuration.current((key("p"),))) == []
+    assert await control.change(change("p", {"systemPrompt": "one"}), by="local:test") == Applied(version=1, changed=True)
+    assert [one.version for one in await ports.configuration.current((key("p"),))] == [1]
+
+
 async def test_versions_are_added_and_none_is_rewritten(ports: Ports) -> None:
     """Each change is the next version, a removal too, and what came after a removal goes on from there; all of it stays to be read."""
     control = control_of(ports)

@@ -166,6 +166,29 @@ def test_a_whole_value_is_shown_at_once(value: Any) -> None:
         assert json.loads(encoded) == shown
 
 
+def looked_at_apart(value: Any) -> Any:
+    """A value whose texts and keys are looked at one by one."""
+    match value:
+        case str():
+            return visible(value)
+        case dict():
+            return {visible_name(key): looked_at_apart(one) for key, one in value.items()}
+        case list():
+            return [looked_at_apart(one) for one in value]
+        case _:
+            return value
+
+
+EDGES = st.text(alphabet="a1\u2713\u00b7\u0301\u200d\u2800\u2801\ufe0f\u1820\u180b\r\n\x7f\u00e9", max_size=14)
+"""What is shown by what stands beside it."""
+
+
+@given(values | st.recursive(EDGES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(EDGES, inner, max_size=3), max_leaves=6))
+def test_a_look_at_a_whole_value_finds_what_a_look_at_each_text_does(value: Any) -> None:
+    """Whatever stands at the edges of texts that are neighbours in its JSON."""
+    assert visible_value(value) == looked_at_apart(value)
+
+
 @given(values)
 def test_what_is_exact_is_escaped(value: Any) -> None:
     """JSON that has to stay exact is the same value, and none of its characters controls, hides or reorders."""

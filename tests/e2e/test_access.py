@@ -424,6 +424,28 @@ print(status("/runs"), status("/runs", good), status("/health"), status("/ws", *
         assert told.stdout.split() == ["401", "200", "200", "401", "101"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as another user")
+def test_a_connection_that_is_reset_is_nobodys(tmp_path: Path) -> None:
+    """Another user's process sends a request and resets the connection before it is accepted: what it sent is read, and nothing of it is done."""
+    with Server(tmp_path) as server:
+        asked = f"""
+import encodings.idna, json, os, socket, struct
+os.setgid(65533); os.setuid(65533)
+body = json.dumps({{"verb_id": "collapse.write_entry", "payload": {{"text": "{NOTE}"}}}})
+head = ["POST /verbs/execute HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {{len(body)}}"]
+for _ in range(40):
+    made = socket.create_connection(("127.0.0.1", {server.http.base_url.port}))
+    made.sendall("\\r\\n".join([*head, "", body]).encode())
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    made.close()
+"""
+        subprocess.run([sys.executable, "-c", asked], timeout=PATIENCE_S, check=True)
+        done = server.http.post("/verbs/execute", json={"verb_id": "collapse.write_entry", "payload": {"text": "of this user"}})
+        assert done.json()["ok"], "what was sent before it has been read by now"
+        assert [run["principal"] for run in server.http.get("/runs").json()["runs"]] == ["http:loopback"]
+        assert NOTE not in server.http.get("/memory").text
+
+
 def test_nobody_forges_where_a_request_comes_from(tmp_path: Path) -> None:
     """A header that says so is believed of the proxies that settings name alone: wrong tokens count for the address that sent them."""
     create(tmp_path, "one", "--scope", "runs:read")

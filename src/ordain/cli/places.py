@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from stat import S_ISREG, S_IWGRP, S_IWOTH
 
 from ordain.errors import ConfigurationError
 
@@ -46,20 +48,23 @@ NOTE_BYTES = 4096
 
 def write_note(home: Path, note: ServerNote) -> None:
     """Leave the note, whole or not at all, readable by its owner only."""
-    partial = home / f".{SERVER_FILE}.{note.pid}"
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor, partial = tempfile.mkstemp(prefix=f".{SERVER_FILE}.", dir=home)  # a name that nobody can have put something at
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(asdict(note), file)
-    partial.replace(home / SERVER_FILE)
+    Path(partial).replace(home / SERVER_FILE)
 
 
 def read_note(home: Path) -> ServerNote | None:
-    """The note, if there is one that makes sense; whether the server still runs is another question."""
+    """The note, if there is one that makes sense; whether the server still runs is another question.
+
+    It says whom commands talk to, and proves itself by a key of its own: one that somebody else may have written into a folder of many is none.
+    """
     try:
-        file = home / SERVER_FILE
-        if not file.is_file() or file.stat().st_size > NOTE_BYTES:
-            return None
-        found = json.loads(file.read_text(encoding="utf-8"))
+        descriptor = os.open(home / SERVER_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not _is_note(os.fstat(descriptor), home):
+                return None
+            found = json.loads(file.read(NOTE_BYTES))
         return ServerNote(
             url=str(found["url"]),
             pid=int(found["pid"]),
@@ -70,6 +75,12 @@ def read_note(home: Path) -> ServerNote | None:
         )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
+
+
+def _is_note(found: os.stat_result, home: Path) -> bool:
+    """A small file of this user's, of root's or of whoever owns the folder, and written by nobody else."""
+    of = found.st_uid in {0, os.geteuid(), home.stat().st_uid}
+    return S_ISREG(found.st_mode) and found.st_size <= NOTE_BYTES and of and not found.st_mode & (S_IWGRP | S_IWOTH)
 
 
 def remove_note(home: Path, note: ServerNote) -> None:

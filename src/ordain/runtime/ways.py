@@ -59,11 +59,12 @@ class Ways:
 
     def way(self, name: str, profile: ModelProfile) -> Structured:
         """How the profile's next answer is held to its schema."""
-        return way_of(profile, self._suspected.get(name, {}).keys() | self.learnt(name, profile).keys())
+        suspected, known = self._suspected.get(name, {}), self._of(name, profile).ways
+        return way_of(profile, suspected.keys() | known.keys()) if suspected or known else profile.ways[0]
 
     def left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
         """What the profile's next request does without."""
-        return self._learnt_left(name, profile).union(self._suspected_left.get(name, ()))
+        return self._of(name, profile).left.union(self._suspected_left.get(name, ()))
 
     def words_first(self, name: str, profile: ModelProfile) -> bool:
         """Whether the profile's plain text is known to begin with words, and never yet within a thought."""
@@ -81,19 +82,18 @@ class Ways:
         self._learnt[name] = structs.replace(self._of(name, profile), at=now, **more)
         self._asked.pop(name, None)
 
-    def _learnt_left(self, name: str, profile: ModelProfile) -> frozenset[Leave]:
-        return self._of(name, profile).left
-
     def _begun(self, name: str, profile: ModelProfile, words_first: bool | None, now: int) -> None:
         """How plain text of the endpoint begins; one that began within a thought settles it."""
+        if words_first is None:
+            return
         known = self._of(name, profile).words_first
-        if words_first is not None and known is not False and words_first is not known:
+        if known is not False and words_first is not known:
             self._now(name, profile, now, words_first=words_first)
             self._keep(name)
 
     def _without(self, name: str, profile: ModelProfile, said: ModelReply, now: int) -> None:
         """A request that did without something was taken: so its endpoint is asked from here on."""
-        known = self._learnt_left(name, profile)
+        known = self._of(name, profile).left
         self._suspected_left.pop(name, None)
         if said.left <= known:
             return

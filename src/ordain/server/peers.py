@@ -29,7 +29,10 @@ class Peer:
     def __init__(
         self, client: Address | None, server: tuple[str, int | None] | None, is_closed: Callable[[], bool] = lambda: False
     ) -> None:
-        """``client`` and ``server`` are the connection's addresses with their ports, None where it has none; ``is_closed`` says whether it has ended."""
+        """``client`` and ``server`` are the connection's addresses with their ports, None where nobody can say; ``is_closed`` says whether it has ended.
+
+        One that was reset before it was accepted has no far end any more, and what it had sent is read all the same.
+        """
         self._ends = Ends(client, (server[0], server[1])) if client and server and server[1] is not None else None
         self._is_closed = is_closed
         self._foreign: bool | None = None
@@ -45,9 +48,7 @@ class Peer:
         return self._foreign
 
     async def _look(self, owners: SocketOwners) -> bool:
-        if self._ends is None:
-            return False
-        if self._is_closed():
+        if self._ends is None or self._is_closed():
             return True
         try:
             return await owners.user_of(self._ends) != os.geteuid()

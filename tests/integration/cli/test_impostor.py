@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import socketserver
 import threading
@@ -16,7 +17,7 @@ import httpx2
 import pytest
 
 from ordain.cli.connection import running_server
-from ordain.cli.places import read_note, write_note
+from ordain.cli.places import ServerNote, read_note, write_note
 from ordain.cli.proven import ProvenTransport
 from ordain.contracts.proof import CHALLENGE_HEADER, PROOF_HEADER, is_proven, prove
 from ordain.engines.clock import SystemClock
@@ -157,3 +158,25 @@ def test_the_note_is_its_owners(tmp_path: Path) -> None:
         assert is_proven(note.proof, "ab" * 32, said.headers[PROOF_HEADER])
         assert PROOF_HEADER not in server.http.get("/health").headers
         assert note.proof not in said.text + str(said.headers) + server.log() + repr(note)
+
+
+def test_a_note_that_somebody_else_may_have_written_is_none(tmp_path: Path) -> None:
+    """In a folder of many, where nobody's file is replaced by others: another user's, one that others may write, a link, a pipe; whoever owns the folder is believed."""
+    written = ServerNote(url="http://127.0.0.1:1", pid=1, instance="i", proof="p")
+    write_note(tmp_path, written)
+    file = tmp_path / "server.json"
+    assert read_note(tmp_path) == written
+    file.chmod(0o622)
+    assert read_note(tmp_path) is None
+    file.chmod(0o600)
+    if os.geteuid() == 0:
+        os.chown(file, 65_533, -1)
+        assert read_note(tmp_path) is None
+        os.chown(tmp_path, 65_533, -1)
+        assert read_note(tmp_path) == written
+    file.rename(tmp_path / "moved")
+    file.symlink_to(tmp_path / "moved")
+    assert read_note(tmp_path) is None
+    file.unlink()
+    os.mkfifo(file)
+    assert read_note(tmp_path) is None

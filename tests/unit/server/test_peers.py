@@ -104,12 +104,13 @@ def test_a_closed_socket_proves_nothing(user: int, way: str) -> None:
 
 
 def test_a_system_that_says_nothing_tells_nobody_apart(tmp_path: Path) -> None:
-    """Neither an answer nor /proc, and what came through no connection: loopback decides alone, as ever."""
+    """Neither an answer nor /proc, and what came through no connection: loopback decides alone, as ever. A connection whose far end is gone proves nothing."""
     peer = (("127.0.0.1", 1), ("127.0.0.1", 2))
     silent, empty = SocketOwners((tmp_path / "none",), kernel=False), SocketOwners((tmp_path / "tcp",), kernel=False)
     (tmp_path / "tcp").write_text("")
     assert not foreign(Peer(*peer), silent)
-    assert not foreign(Peer(None, None), empty)
+    assert foreign(Peer(None, ("127.0.0.1", 2)), silent)
+    assert foreign(Peer(None, None), silent)
     assert not asyncio.run(of_another_user({"state": {}}, empty))
     assert foreign(Peer(*peer), empty)
     assert asyncio.run(of_another_user({"state": {PEER: Peer(*peer)}}, empty))

@@ -175,6 +175,7 @@ def build_catalog(
         bounds_days=any(argument.within_days for argument in arguments),
         web_addresses=any(argument.role in ADDRESSES for argument in arguments),
         strict_verdicts=True,
+        meant_verdicts=True,
         assistant=None if settings.assistant == Assistant() else settings.assistant,
     )
     catalog = Catalog(data, {table.digest: table.encoded}.get)

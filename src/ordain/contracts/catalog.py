@@ -96,6 +96,10 @@ class CatalogData(Strict):
         default=False,
         description="Whether a verdict weighs a call of a verb that a model proposed and code refused, and leaves out what code looked up by itself; in catalogs of before, neither.",
     )
+    meant_verdicts: bool = Field(
+        default=False,
+        description="Whether it weighs also a call whose directive was refused for its shape, where that names the verb; in catalogs of before, not.",
+    )
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 
@@ -113,6 +117,7 @@ LEFT_OUT = (
     "rows_by_call",
     "web_addresses",
     "strict_verdicts",
+    "meant_verdicts",
     "assistant",
 )
 """Fields that catalogs of earlier builds have not, and that are not written where there is nothing in them: so those keep their digests."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any, cast
 
 NAMES = ("tool_id", "tool", "tool_name", "name", "function", "recipient_name", "action")
@@ -25,6 +26,14 @@ ANY_ID = r"[a-z][\w.-]{0,99}"
 BETWEEN = 200
 """Characters between the name of a tool and its input, at most."""
 _AROUND = " \t\r\n\ufeff`'\""
+_CALLED = re.compile(
+    rf"[\"']?\b(?:{'|'.join(NAMES)})[\"']?\s{{0,9}}[:=][^\S\n]{{0,9}}[\"'`]?(?P<key>{ANY_ID})"
+    rf"|^[^\w\n]{{0,9}}(?:action\s{{0,9}}:|call\s{{1,9}}|print\()?\s{{0,9}}(?:functions\.|default_api\.)?(?P<line>{ANY_ID}?)(?:\.call)?\s{{0,3}}[(\[{{]"
+    rf"|<(?:function=)?(?P<tag>{ANY_ID})>|[\"'](?P<object>{ANY_ID})[\"']\s{{0,9}}:\s{{0,9}}\{{",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What may be the name of a tool where one is called; of a verb's name alone it is one."""
+_IDS = re.compile(rf"(?:functions\.)?\b{ANY_ID}", re.IGNORECASE)
 TEXT_MAX = 20_000
 """So much of a text is looked at: a call that comes later is refused like any other, and counted as none."""
 
@@ -33,6 +42,43 @@ def means_call(said: Mapping[str, Any] | None, text: str, tools: Collection[str]
     """Whether a refused directive proposes a call: ``said`` is the object that was found in ``text``, None where there was none."""
     alone = said is not None and _begins(text) == "{"
     return (said is not None and _object_calls(said, tools)) or (not alone and _text_calls(text[:TEXT_MAX], tools))
+
+
+def called_verb(said: Mapping[str, Any] | None, text: str, verbs: Collection[str]) -> str:
+    """The first of the registered verbs that a refused directive means to call; "" where it calls none of them.
+
+    Its name may be written with other separators, case and blanks around it; a name that is otherwise no verb's calls nothing that there is.
+    """
+    known = {_spelled(verb): verb for verb in verbs}
+    if not means_call(said, text, verbs):
+        return ""
+    named = () if said is None else _names(said)
+    names = (_spelled(name) for name in chain(named, _named_in(text[:TEXT_MAX])))
+    return next((known[one] for name in names for one in (name, name.removesuffix("_call")) if one in known), "")
+
+
+def _named_in(text: str) -> Iterator[str]:
+    """What a text names as what it calls; behind a mark of a dialect whatever may be a name."""
+    plain = _QUOTES.sub('"', text)
+    yield from (found[found.lastgroup or 0] for found in _CALLED.finditer(plain))
+    if (mark := _MARKS.search(plain)) is not None:
+        yield from _IDS.findall(plain, mark.end())
+
+
+def _spelled(name: str) -> str:
+    return _SEPARATORS.sub("_", name.strip().removeprefix("functions.")).casefold()
+
+
+def _names(said: Mapping[str, Any]) -> Iterator[str]:
+    """What an object names as what it calls: its action's first, then that of every object in it."""
+    action = said.get("action")
+    if isinstance(action, str):
+        yield action
+    for value in (action, *_objects(said)):
+        if isinstance(value, dict):
+            one = cast("dict[str, Any]", value)
+            yield from (name for key in NAMES if isinstance(name := one.get(key), str))
+            yield from (key for key, inner in one.items() if isinstance(inner, dict))
 
 
 def _object_calls(said: Mapping[str, Any], tools: Collection[str]) -> bool:

@@ -18,7 +18,7 @@ from ordain.contracts.schema import Schema
 from ordain.rules.acts import Act, ActEnd
 from ordain.rules.decision import Decision, HeaderShare, Recorded, Rule, tells_of
 from ordain.rules.header import HeaderLine
-from ordain.rules.meant import means_call
+from ordain.rules.meant import called_verb, means_call
 from ordain.rules.proposals import Parsed, ProposalReason, Unparsed
 from ordain.rules.reasons import Reason
 
@@ -80,7 +80,7 @@ StepOutcome = CallTool | Finish | Invalid
 class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
     """Features of one directive: which step, how large, how many tools are on offer; and whether a refused one that means a call counts as one.
 
-    ``weighs``: the verb that a refused one calls is told, and weighs in the verdict.
+    ``weighs``: the verb that a refused one calls is told, and weighs in the verdict; ``meant``: also where it was refused for its shape.
     """
 
     step_index: int
@@ -89,6 +89,7 @@ class StepFacts(Struct, frozen=True, gc=False, kw_only=True):
     toolset: str | UnsetType = UNSET
     counts: bool | UnsetType = UNSET
     weighs: bool | UnsetType = UNSET
+    meant: bool | UnsetType = UNSET
 
 
 class StepInputs(Struct, frozen=True, kw_only=True):
@@ -114,12 +115,18 @@ def decide_step(facts: StepFacts, inputs: StepInputs, policy: Policy) -> Decisio
         reason, detail = found
         said = inputs.proposal.value if isinstance(inputs.proposal, Parsed) else None
         calls = facts.counts is True and means_call(said, inputs.text, inputs.tools.keys())
-        refused = cast("dict[str, Any]", said)["action"]["tool_id"] if facts.weighs is True and reason in OF_A_VERB else UNSET
-        return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET, refused), reason=reason)
+        return Decision(outcome=Invalid(detail[:DETAIL_MAX], calls or UNSET, _refused(facts, inputs, said, reason)), reason=reason)
     value = cast("Parsed", inputs.proposal).value
     if value["finish"]:
         return Decision(outcome=Finish(), reason=StepReason.FINISH)
     return Decision(outcome=CallTool(value["action"]["tool_id"]), reason=StepReason.CALL)
+
+
+def _refused(facts: StepFacts, inputs: StepInputs, said: dict[str, Any] | None, reason: Reason) -> str | UnsetType:
+    """The verb that a refused directive calls, where that weighs."""
+    if facts.weighs is True and reason in OF_A_VERB:
+        return cast("dict[str, Any]", said)["action"]["tool_id"]
+    return (called_verb(said, inputs.text, inputs.registered) or UNSET) if facts.meant is True else UNSET
 
 
 def _objection(inputs: StepInputs, policy: Policy) -> Objection:

@@ -100,6 +100,16 @@ REFUSED = {
     "and something else was done": ([OUTSIDE, ADD, WROTE], "partial", True),
     "and nothing else was done": ([OUTSIDE, WROTE], "no tool succeeded", True),
     "and then it fitted": ([UNFIT, ADD, WROTE], "ok", False),
+    "for its input, which is no object": (
+        [ADD, {**OUTSIDE, "action": {"tool_id": "mail.draft", "input": ["bob"]}}, WROTE],
+        "partial",
+        True,
+    ),
+    "for a word too many": ([ADD, {**OUTSIDE, "now": True}, WROTE], "partial", True),
+    "for an answer beside it": ([ADD, {**OUTSIDE, "final_answer": WROTE["final_answer"]}, WROTE], "partial", True),
+    "for a second object": ([ADD, json.dumps(OUTSIDE) + json.dumps(WROTE), WROTE], "partial", True),
+    "cut off": ([ADD, json.dumps(OUTSIDE)[:-4], WROTE], "partial", True),
+    "for its shape, and then it had one": ([{**ADD, "now": True}, ADD, WROTE], "ok", False),
     "and there is no such verb": ([act("write_bob", {}), ADD, WROTE], "ok", True),
 }
 
@@ -115,7 +125,7 @@ async def test_a_call_that_was_refused_before_it_was_one(tmp_path: Path, said: l
             told = (await http.post("/api/chat", json=agent("add", "math.evaluate"))).json()["reply"]
         assert told["verdict"] == verdict
         assert needs_all(told["header"]) is whole
-        named = {"partial": "step 1: mail.draft", "no tool succeeded": "step 1: mail.draft"}.get(verdict, "step 1: ")
+        named = {"partial": ": mail.draft", "no tool succeeded": "step 1: mail.draft"}.get(verdict, "step 1: ")
         assert named in told["header"]
         run = told["header"].partition("ordain run ")[2].partition(" ")[0]
         stored = await ordain.runtime.services.store.load([run])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ordain.contracts.policy import Policy
 from ordain.contracts.schema import Schema
-from ordain.rules.meant import means_call
-from ordain.rules.proposals import parse_object
+from ordain.rules.meant import called_verb, means_call
+from ordain.rules.proposals import Parsed, parse_object
 from ordain.rules.step import STEP, Invalid, StepFacts, StepInputs, proposes_call
 from tests.unit.rules.given import decided, objects, texts
 
@@ -99,8 +99,33 @@ def test_a_call_without_its_shape_is_a_proposed_call(said: Any, calls: bool) -> 
     assert proposes_call(decision.outcome, decision.reason) is calls
 
 
+@pytest.mark.parametrize(
+    "said", [said for name, said in MEANT.items() if "not offered" not in name and "quotes" not in name and "before" not in name]
+)
+def test_the_verb_that_it_calls_is_found(said: Any) -> None:
+    """RTE-12 “failures must not be summarised away”: whatever the dialect, so that no other verb's success stands for it."""
+    text = said if isinstance(said, str) else json.dumps(said)
+    inputs = StepInputs(proposal=parse_object(text), tools={}, registered=frozenset({*TOOLS, "file.delete"}), text=text)
+    facts = StepFacts(step_index=0, size_bytes=len(text), tools=0, weighs=True, meant=True)
+    outcome = decided(STEP, facts, inputs, Policy(version=1)).outcome
+    assert isinstance(outcome, Invalid)
+    assert outcome.refused == TOOL
+
+
+@pytest.mark.parametrize("said", UNMEANT.values(), ids=UNMEANT)
+def test_what_only_speaks_of_a_verb_calls_none(said: Any) -> None:
+    """Neither does a name that no verb has, one sign off."""
+    text = said if isinstance(said, str) else json.dumps(said)
+    parsed = parse_object(text)
+    value = parsed.value if isinstance(parsed, Parsed) else None
+    assert called_verb(value, text, TOOLS) == ""
+    assert called_verb({"action": {"tool_id": "math.evaluat", "input": {}}}, "", TOOLS) == ""
+    assert called_verb({"action": {"tool_id": " Math_Evaluate ", "input": {}}}, "", TOOLS) == TOOL
+
+
 @given(st.none() | objects, texts, st.sets(st.sampled_from([*TOOLS, "(", "a|b", "a b"])))
 def test_whatever_was_said_means_one_or_none(said: Any, text: str, tools: set[str]) -> None:
     """It is total, and ids are ids and no patterns."""
     assert means_call(said, text, tools) in (True, False)
+    assert called_verb(said, text, tools) in {"", *tools}
     assert not means_call(None, "I have nothing to say.", tools)

@@ -115,6 +115,7 @@ def _judge(context: FlowContext, progress: Progress, answer: ModelAnswer) -> Nex
         tools=len(progress.tools),
         counts=progress.counts or UNSET,
         weighs=context.catalog.data.strict_verdicts or UNSET,
+        meant=context.catalog.data.meant_verdicts or UNSET,
     )
     inputs = StepInputs(
         proposal=proposal,

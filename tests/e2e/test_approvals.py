@@ -215,10 +215,7 @@ def test_a_token_needs_the_scope(server: Server) -> None:
 
 
 def test_approvers_claim_what_they_look_at(server: Server) -> None:
-    """One at a time, by name, and no more than a sign: another one decides it all the same.
-
-    C6 "status open|in_review|resolved|dismissed"
-    """
+    """One at a time, by name, and no more than a sign: another one decides it all the same."""
     ada, ben = (bearer(server, name, "approvals") for name in ("ada", "ben"))
     others = bearer(server, "no-approver", "chat", "runs:read", "runs:operate", "verbs", "admin")
     ask_to_send(server)

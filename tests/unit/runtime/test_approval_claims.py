@@ -15,6 +15,7 @@ from ordain.contracts.access import LOOPBACK, Principal, TokenScope
 from ordain.contracts.ids import DEFAULT_WORKSPACE
 from ordain.errors import Conflict, OrdainError
 from ordain.ports.approvals import ApprovalRow
+from ordain.ports.store import Operation
 from ordain.rules.approve import ApprovalState
 from ordain.runtime.approvals import ApprovalView
 from tests.lanes import examples
@@ -177,6 +178,20 @@ async def test_a_claim_ends_with_what_it_is_of(approve: bool) -> None:
             "already_decided"
         ] * 3
         assert (await row(office, view)) == ended
+
+
+async def test_who_looked_goes_with_the_runs_content() -> None:
+    """Erased, an approval names neither who claimed it nor who decided it, and nobody claims it any more."""
+    with Office() as office:
+        view = await office.asked(post())
+        assert await claim(office, view, CLEO) == ""
+        assert await office.decide(view) == ""
+        assert (await row(office, view)).claimed_by == CLEO
+        await office.store.submit(Operation(name="erase", args={"run": view.row.run, "at": office.clock.at}))
+        erased = await row(office, view)
+        assert (erased.claimed_by, erased.decided_by) == ("", "")
+        for take_over in (False, True):
+            assert await claim(office, view, take_over=take_over) == "already_decided"
 
 
 async def test_what_is_void_is_looked_at_all_the_same() -> None:

@@ -214,6 +214,38 @@ def test_a_token_needs_the_scope(server: Server) -> None:
     server.until(run, "completed")
 
 
+def test_approvers_claim_what_they_look_at(server: Server) -> None:
+    """One at a time, by name, and no more than a sign: another one decides it all the same."""
+    ada, ben = (bearer(server, name, "approvals") for name in ("ada", "ben"))
+    others = bearer(server, "no-approver", "chat", "runs:read", "runs:operate", "verbs", "admin")
+    ask_to_send(server)
+    (item,) = open_approvals(server)
+    assert (item["claimed_by"], item["claimed_at"]) == (None, None)
+
+    def says(word: str, headers: dict[str, str], **body: Any) -> httpx2.Response:
+        return server.http.post(f"/approvals/{item['approval_id']}/{word}", json=body, headers=headers)
+
+    assert refused(says("claim", others)) == refused(says("release", others)) == (403, "forbidden")
+    assert refused(says("claim", {})) == (403, "approver_unknown")
+    assert refused(says("claim", {**ada, "Ordain-Workspace": "other"})) == (403, "forbidden")
+    assert refused(says("claim", {"Ordain-Workspace": "other"})) == (404, "approval_not_found")
+    assert refused(says("claim", ada, take_over="yes")) == (422, "invalid_request")
+    first = says("claim", ada).json()
+    assert (first["state"], first["claimed_by"]) == ("open", "token:ada")
+    assert says("claim", ada).json() == first
+    other = says("claim", ben)
+    assert (refused(other), other.json()["claimed_by"]) == ((409, "already_claimed"), "token:ada")
+    assert "token:ada" in other.json()["detail"]
+    assert refused(says("release", ben)) == (409, "not_claimed")
+    assert says("claim", ben, take_over=True).json()["claimed_by"] == "token:ben"
+    assert open_approvals(server)[0]["claimed_by"] == "token:ben"
+    assert says("release", ben).json()["claimed_by"] is None
+    assert says("claim", ben).json()["claimed_by"] == "token:ben"
+    done = decide(server, item, headers=ada).json()
+    assert (done["state"], done["decided_by"], done["claimed_by"]) == ("approved", "token:ada", None)
+    assert refused(says("claim", ben)) == refused(says("release", ben)) == (409, "already_decided")
+
+
 def test_policy_says_who(tmp_path: Path) -> None:
     """A role, and another than who asked: whoever has no name is unknown, and a no may always come from whoever asked.
 

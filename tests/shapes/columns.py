@@ -102,7 +102,7 @@ COLUMNS: dict[str, dict[str, Held | Unseen | Apart]] = {
     },
     "approvals": {
         **dict.fromkeys(("id", "workspace", "run", "root", "addr", "session", "thread", "subject", "tier", "digest", "workflow"), LEDGER),
-        **dict.fromkeys(("asked_at", "expires_at", "state", "decided_at", "decided_by", "granted"), LEDGER),
+        **dict.fromkeys(("asked_at", "expires_at", "state", "decided_at", "decided_by", "granted", "claimed_by", "claimed_at"), LEDGER),
         "no": DERIVED,
     },
     "grants": {

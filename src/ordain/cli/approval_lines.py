@@ -37,9 +37,16 @@ def _who_and_when(found: Mapping[str, Any]) -> list[str]:
         why = [f"why: {literal(found['decided_why'])}"] if found["decided_why"] else []
         return [*lines, f"{found['state']}{by}, {moment(found['decided_at'])} UTC{grant}", *why]
     lines.append(f"who may: {who_may(found['who_may'])}; until {moment(found['expires_at'])} UTC")
+    if found["claimed_by"]:
+        lines.append(in_review(found))
     if found["changed"]:
         lines.append(f"nobody can say yes to it any more: {found['changed_why']}")
     return [*lines, f"digest {found['digest']}"]
+
+
+def in_review(found: Mapping[str, Any]) -> str:
+    """Who says that they look at it, in words; "" where nobody does."""
+    return f"in review by {found['claimed_by']} since {moment(found['claimed_at'])} UTC" if found["claimed_by"] else ""
 
 
 def who_may(who: Mapping[str, Any]) -> str:

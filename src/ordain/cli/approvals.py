@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordain.cli.approval_lines import INDENT, approval_lines
+from ordain.cli.approval_lines import INDENT, approval_lines, in_review
 from ordain.cli.connection import Connection, connect, connect_current, in_workspace
 from ordain.cli.exit_codes import FAILED, OK
 from ordain.cli.hints import in_folder
@@ -107,13 +107,17 @@ def print_approvals(data_dir: Path | None, workspace: str, asked: dict[str, Any]
         print_json(found)
         return OK
     rows = [
-        (one["approval_id"], one["state"], one["tier"], one["what"] or "(gone)", one["requester"], moment(one["expires_at"]))
+        (one["approval_id"], _standing(one), one["tier"], one["what"] or "(gone)", one["requester"], moment(one["expires_at"]))
         for one in found["approvals"]
     ]
     print_table(("approval", "state", "tier", "what", "asked for by", "open until (UTC)"), rows)
     if found["next"] is not None:
         show(f"more: --before {found['next']}")
     return OK
+
+
+def _standing(one: dict[str, Any]) -> str:
+    return ", ".join(filter(None, (one["state"], in_review(one))))
 
 
 def print_approval(data_dir: Path | None, workspace: str, approval: str, *, as_json: bool) -> int:
@@ -250,6 +254,31 @@ def _grant_with(word: ApprovalDecision) -> dict[str, Any] | None:
         return None
     lasts_s = parse_lifetime_s(word.grant_for)
     return {"ttlSeconds": lasts_s, "uses": word.grant_uses, "anyTarget": word.grant_any_target, "reason": word.why}
+
+
+def claim(data_dir: Path | None, workspace: str, approval: str, *, take_over: bool, as_json: bool) -> int:
+    """Say that one looks at it."""
+    return _claimed(data_dir, (workspace, approval, "claim"), {"take_over": take_over}, as_json=as_json)
+
+
+def release(data_dir: Path | None, workspace: str, approval: str, *, as_json: bool) -> int:
+    """Say that one looks at it no longer."""
+    return _claimed(data_dir, (workspace, approval, "release"), {}, as_json=as_json)
+
+
+def _claimed(data_dir: Path | None, of: tuple[str, str, str], body: dict[str, Any], *, as_json: bool) -> int:
+    workspace, approval, word = of
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        return await desk.ask("POST", approval_path(await desk.whole_id(APPROVAL, approval), word), body)
+
+    done = _doing(data_dir, workspace, work)
+    if as_json:
+        print_json(done)
+        return OK
+    became = f"{in_review(done)}, which others may decide all the same" if done["claimed_by"] else "nobody says that they look at it"
+    show(f"{done['what']} (approval {done['approval_id']}): {became}")
+    return OK
 
 
 # --- grants -------------------------------------------------------------------------------------------------------------------------

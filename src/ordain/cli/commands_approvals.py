@@ -142,6 +142,29 @@ def resubmit(
     return propose(options.data_dir, workspace, approval, args, as_json=options.as_json)
 
 
+@approvals.command(name="claim")
+def claim_approval(
+    approval: str,
+    /,
+    *,
+    take_over: Annotated[bool, Parameter(negative=(), help="Also where somebody else looks at it: in their place.")] = False,
+    workspace: WorkspaceOption = "default",
+    options: CommonOptions = DEFAULTS,
+) -> int:
+    """Say that you look at it, as others see from then on; they may decide it all the same."""
+    from ordain.cli.approvals import claim  # lazy: HTTP and everything behind it
+
+    return claim(options.data_dir, workspace, approval, take_over=take_over, as_json=options.as_json)
+
+
+@approvals.command(name="release")
+def release_approval(approval: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
+    """Say that you look at it no longer."""
+    from ordain.cli.approvals import release  # lazy: HTTP and everything behind it
+
+    return release(options.data_dir, workspace, approval, as_json=options.as_json)
+
+
 @grants.command(name="list")
 def list_grants(
     *,

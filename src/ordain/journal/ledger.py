@@ -154,9 +154,14 @@ def config_item(name: tuple[str, str, str, int], config: bytes | None, written: 
     return LedgerItem(Thing.CONFIG, (place, resource, record, str(version)), fingerprint(config, *written))
 
 
-def approval_item(approval: str, row: Sequence[object], by: str, key: bytes | None) -> LedgerItem:
-    """An approval: ``row`` is what its row says but for who decided it, which goes with its run's content."""
-    return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row), sealed(key, by))
+def approval_item(approval: str, row: Sequence[object], by: str, claim: Sequence[object], key: bytes | None) -> LedgerItem:
+    """An approval: ``row`` is what its row says but for who decided it and who looks at it, which go with its run's content.
+
+    ``claim`` is who that is, and since when ("" and 0: nobody, of whom nothing is said, as builds before had it).
+    """
+    claimed_by, claimed_at = claim
+    since, looks = (() if claimed_at == 0 else (claimed_at,)), (() if claimed_by == "" else (claimed_by,))
+    return LedgerItem(Thing.APPROVAL, (approval,), fingerprint(*row, *since), sealed(key, by, *looks))
 
 
 def grant_item(grant: str, row: Sequence[object], content: object, key: bytes | None, *, misplaced: bool = False) -> LedgerItem:

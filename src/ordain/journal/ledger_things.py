@@ -81,7 +81,7 @@ OTHER_WORDS: Mapping[str, str] = {
     Thing.THREAD: "another intent, question, slots or error",
     Thing.REQUEST: "another content",
     Thing.ASKED: "another request id or content",
-    Thing.APPROVAL: "somebody else decided it",
+    Thing.APPROVAL: "somebody else decided or claimed it",
     Thing.GRANT: "other recipients, or another reason",
     Thing.REMEMBERED: "another text, title, author, source or session",
 }

@@ -45,6 +45,14 @@ class ApprovalDecided(Struct, frozen=True, gc=False, kw_only=True):
     grant: str = ""
 
 
+class ApprovalClaimed(Struct, frozen=True, gc=False, kw_only=True):
+    """Somebody looks at an open approval from now on (``by`` "": nobody any more). One that is open no more stays as it is."""
+
+    id: str
+    by: str
+    at: int
+
+
 class GrantContent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What of a grant that came with an approval goes with the content of that one's run; without it, the grant is for nobody."""
 
@@ -84,7 +92,10 @@ class GrantRevoked(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ApprovalRow(Struct, frozen=True, kw_only=True):
-    """An approval as stored. ``place`` is where it stands in the list. Times in microseconds since 1970, 0 of what was not yet."""
+    """An approval as stored. ``place`` is where it stands in the list. Times in microseconds since 1970, 0 of what was not yet.
+
+    ``claimed_by`` is who looks at it, or did when it ended.
+    """
 
     id: str
     workspace: str
@@ -103,7 +114,14 @@ class ApprovalRow(Struct, frozen=True, kw_only=True):
     decided_at: int
     decided_by: str
     grant: str
+    claimed_by: str
+    claimed_at: int
     place: int
+
+    @property
+    def in_review_by(self) -> str:
+        """Who looks at it now; "" where nobody does. A claim ends with what it is of."""
+        return self.claimed_by if self.state == ApprovalState.OPEN else ""
 
 
 class Approvals(Protocol):

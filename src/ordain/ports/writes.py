@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.records import Record, Started
-from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.configuration import ConfigRecord
 from ordain.ports.sessions import NewEntry, Placed, ThreadChange
 
@@ -200,6 +200,7 @@ Write = (
     | ConfigVersion
     | NewApproval
     | ApprovalDecided
+    | ApprovalClaimed
     | Grant
     | GrantUse
     | GrantRevoked

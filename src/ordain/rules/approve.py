@@ -38,16 +38,14 @@ class ApprovalState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class ApproveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The approval as the transaction reads it ("": there is none), what is to become of it, and who decides.
+class ApproverFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The approval as the transaction reads it ("": there is none), and who comes to it.
 
-    ``same``: the digest that came is the row's. ``scoped``: the principal has the scope ``approvals``. ``named``: it is known who that is, ``lacks``
-    the roles that policy wants and it has not, ``own`` that it asked for the run; ``apart`` that policy wants another one. ``withdrawn``: what is asked
-    for may not be done any more, whatever anybody says.
+    ``same``: what came is about what the row is about. ``scoped``: the principal has the scope ``approvals``. ``named``: it is known who that is, ``lacks``
+    the roles that policy wants and it has not, ``own`` that it asked for the run; ``apart`` that policy wants another one.
     """
 
     state: str
-    to: ApprovalState
     at: int
     expires_at: int = 0
     same: bool = False
@@ -57,6 +55,12 @@ class ApproveFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lacks: tuple[str, ...] = ()
     own: bool = False
     apart: bool = False
+
+
+class ApproveFacts(ApproverFacts, frozen=True, kw_only=True, omit_defaults=True):
+    """The same, and what is to become of it. ``withdrawn``: what is asked for may not be done any more, whatever anybody says."""
+
+    to: ApprovalState
     withdrawn: bool = False
 
 
@@ -88,12 +92,24 @@ def decide_approve(facts: ApproveFacts, inputs: None, policy: Policy) -> Decisio
 
 
 def _refused(facts: ApproveFacts) -> ApproveReason | None:
+    if (closed := why_closed(facts)) is not None:
+        return closed
+    if facts.to not in _REASONS:
+        return ApproveReason.DECIDED
+    return why_not_theirs(facts, asks=facts.to is not ApprovalState.DENIED)
+
+
+def why_closed(facts: ApproverFacts) -> ApproveReason | None:
+    """Why an approval waits for nobody; None where it is open and in time."""
     if not facts.state:
         return ApproveReason.NOT_FOUND
     if facts.state == ApprovalState.EXPIRED or (facts.state == ApprovalState.OPEN and facts.at >= facts.expires_at):
         return ApproveReason.EXPIRED
-    if facts.state != ApprovalState.OPEN or facts.to not in _REASONS:
-        return ApproveReason.DECIDED
+    return None if facts.state == ApprovalState.OPEN else ApproveReason.DECIDED
+
+
+def why_not_theirs(facts: ApproverFacts, *, asks: bool) -> ApproveReason | None:
+    """Why this principal has no say about an open approval; ``asks``: it would let something happen, which whoever asked for it may be kept from."""
     if not facts.same:
         return ApproveReason.STALE
     if not facts.scoped:
@@ -102,7 +118,7 @@ def _refused(facts: ApproveFacts) -> ApproveReason | None:
         return ApproveReason.UNKNOWN
     if facts.lacks:
         return ApproveReason.NOT_AN_APPROVER
-    return ApproveReason.OWN_REQUEST if facts.apart and facts.own and facts.to is not ApprovalState.DENIED else None
+    return ApproveReason.OWN_REQUEST if facts.apart and facts.own and asks else None
 
 
 APPROVE: Rule[ApproveFacts, None, Any] = Rule(name="approve", outcome=ApproveOutcome, apply=decide_approve, reasons=(ApproveReason,))

@@ -15,6 +15,7 @@ from ordain.rules.attach import ATTACH
 from ordain.rules.authorize import AUTHORIZE
 from ordain.rules.budget import CARVE, RESERVE, SETTLE
 from ordain.rules.chain_end import CHAIN_END
+from ordain.rules.claim_approval import CLAIM_APPROVAL
 from ordain.rules.configure import CONFIGURE
 from ordain.rules.continuation import CONTINUATION
 from ordain.rules.council import COUNCIL
@@ -51,7 +52,7 @@ ASKED_BY_PORT: tuple[Rule[Any, Any, Any], ...] = (RESERVE, SETTLE, AUTHORIZE, RE
 """What the port asks alone: what they grant a flow cannot give itself."""
 ASKED_BY_CLAIM: tuple[Rule[Any, Any, Any], ...] = (CARVE, ATTACH, GRANT)
 """The shared rules: their facts are read inside the write transaction (``rules.shared``)."""
-ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CONFIGURE, CONTINUATION, PROFILE_CHOICE)
+ASKED_AT_DOOR: tuple[Rule[Any, Any, Any], ...] = (ACCESS, RATE, APPROVE, CLAIM_APPROVAL, CONFIGURE, CONTINUATION, PROFILE_CHOICE)
 """What is asked of somebody from outside: no run's record holds the decision."""
 NO_FLOW_ASKS = frozenset(rule.name for rule in (*ASKED_BY_PORT, *ASKED_BY_CLAIM, *ASKED_AT_DOOR))
 

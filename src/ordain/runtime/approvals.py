@@ -29,8 +29,10 @@ from ordain.ports.shared import ApprovalRead, Ruling, Shared
 from ordain.ports.store import Arrive, StoredRun
 from ordain.ports.writes import MailKind, NewMail, Write
 from ordain.rules.approve import APPROVE, ApprovalState, ApproveFacts, MayDecide
+from ordain.rules.claim_approval import ClaimWish
 from ordain.rules.profile import HeldProfile
 from ordain.rules.proposals import nesting
+from ordain.runtime.approval_claims import ClaimAsked, claimed
 from ordain.runtime.approval_wait import ApprovalMail, not_asked
 from ordain.runtime.approval_words import told
 from ordain.runtime.approvers import approver_facts, check_why, refusal, roles_of
@@ -170,6 +172,26 @@ class ApprovalDesk:
         """Why nobody can say yes to it: what holds now does not let it be done, or would not have left it open so long."""
         tiers = asked_tiers(asked, pinned, held if isinstance(held, HeldProfile) else None)
         return await not_asked(self._services, stored, pinned, asked) or outlived(self._services, asked, tiers, row, held)
+
+    # --- claiming -------------------------------------------------------------------------------------------------------------------
+
+    async def claim(self, workspace: str, approval: str, principal: Principal | str, *, take_over: bool = False) -> ApprovalView:
+        """Say that one looks at it: a sign to other approvers, which grants nothing and keeps nobody from deciding. Said again it is the same.
+
+        ``take_over``: also where somebody else does, in whose place one looks at it from now on. Raises as ``approval_claims.claimed``.
+        """
+        return await self._claimed(workspace, approval, principal, ClaimWish.TAKE_OVER if take_over else ClaimWish.CLAIM)
+
+    async def release(self, workspace: str, approval: str, principal: Principal | str) -> ApprovalView:
+        """Say that one looks at it no longer. Raises as ``approval_claims.claimed``."""
+        return await self._claimed(workspace, approval, principal, ClaimWish.RELEASE)
+
+    async def _claimed(self, workspace: str, approval: str, principal: Principal | str, wish: ClaimWish) -> ApprovalView:
+        view, who = await self.one(workspace, approval), principal_of(principal)
+        policy = self._services.catalogs.current.policy.approvals
+        may = approver_facts(who, view.needs, policy, view.asked_by, apart=view.apart)
+        asked = ClaimAsked(by=who.name, wish=wish, gone=view.asked is None, may=may)
+        return msgspec.structs.replace(view, row=await claimed(self._services, view.row, asked))
 
     # --- deciding -------------------------------------------------------------------------------------------------------------------
 

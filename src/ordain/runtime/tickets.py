@@ -16,12 +16,14 @@ from ordain.runtime.approvals import ApprovalView
 
 STATUS: Mapping[str, str] = {ApprovalState.OPEN: "open", ApprovalState.APPROVED: "resolved"}
 """The source's word for a state; whatever is not here is ``dismissed``."""
+IN_REVIEW = "in_review"
+"""Of one that is open, and that somebody looks at."""
 
 
 def ticket_of(view: ApprovalView) -> ReviewTicket | None:
     """The ticket that an approval is; None where it is no review, or its content is gone.
 
-    ``task_id`` is the run and the digests of the exact calls; ``assigned_to`` are the roles that policy wants (none: whoever may approve).
+    ``task_id`` is the run and the digests of the exact calls; ``assigned_to`` is who looks at it, else the roles that policy wants (none: whoever may approve).
     """
     asked, row = view.asked, view.row
     if asked is None or row.subject != Subject.REVIEW:
@@ -31,10 +33,10 @@ def ticket_of(view: ApprovalView) -> ReviewTicket | None:
     return ReviewTicket(
         ticket_id=row.id,
         task_id=f"{row.run}:{','.join(map(call_digest, asked.calls))}",
-        status=STATUS.get(row.state, "dismissed"),
+        status=IN_REVIEW if row.in_review_by else STATUS.get(row.state, "dismissed"),
         summary=titled(asked, view.before),
-        assigned_to=view.roles,
+        assigned_to=(row.in_review_by,) if row.in_review_by else view.roles,
         sources=tuple(dict.fromkeys(source for review in reviews.values() for source in review["sources"])),
         escalation_payload={"calls": [structs.asdict(call) for call in asked.calls], "reviews": escalated} if escalated else {},
-        notes=(f"{row.state} by {row.decided_by}",) if row.decided_by else (),
+        notes=tuple(f"{what} by {by}" for what, by in (("claimed", row.claimed_by), (row.state, row.decided_by)) if by),
     )

@@ -45,7 +45,8 @@ USES_MAX = 1_000_000
 class ApprovalItem(View, frozen=True):
     """An approval in a list. ``what`` is one line made by code, "" once the run's content is gone; ``expires_at`` goes by the wall clock.
 
-    ``digest`` is what a decision has to send: the hash of exactly what is asked for.
+    ``digest`` is what a decision has to send: the hash of exactly what is asked for. ``claimed_by`` is who says that they look at it, while it is open:
+    others may decide it all the same.
     """
 
     approval_id: str
@@ -65,6 +66,8 @@ class ApprovalItem(View, frozen=True):
     decided_at: Moment | None
     decided_by: str | None
     grant_id: str | None
+    claimed_by: str | None
+    claimed_at: Moment | None
 
 
 class ExactCall(View, frozen=True):
@@ -148,7 +151,17 @@ class OtherArguments(Strict):
     args: dict[str, JsonValue] = Field(max_length=200)
 
 
-SHAPES = (ApprovalItem, Approval, ApprovalPage, Assent, Denial, OtherArguments)
+class ClaimGiven(Strict):
+    """That one looks at it."""
+
+    take_over: bool = Field(default=False, description="Also where somebody else does: in their place.")
+
+
+class ClaimReleased(Strict):
+    """That one looks at it no longer."""
+
+
+SHAPES = (ApprovalItem, Approval, ApprovalPage, Assent, Denial, OtherArguments, ClaimGiven, ClaimReleased)
 _AT, _DIGEST = "2026-01-05T08:00:00.000000+00:00", "5f" * 32
 _ITEM: dict[str, Any] = {
     "approval_id": "7c" * 16,
@@ -168,6 +181,8 @@ _ITEM: dict[str, Any] = {
     "decided_at": None,
     "decided_by": None,
     "grant_id": None,
+    "claimed_by": None,
+    "claimed_at": None,
 }
 _WORDS = 'mail.send sends something to others, or changes something elsewhere.\n  to (recipient): "ada@example.org"'
 APPROVAL_EXAMPLE: dict[str, Any] = {
@@ -197,7 +212,15 @@ INSTEAD = documented(
     example={"args": {"subject": "Tea at four", "to": ["ben@example.org"]}},
     answer={**_DECIDED, "state": "superseded"},
 )
+CLAIM = documented(
+    ClaimGiven,
+    Approval,
+    example={"take_over": False},
+    answer={**APPROVAL_EXAMPLE, "claimed_by": "token:ops", "claimed_at": _AT},
+)
+RELEASE = documented(ClaimReleased, Approval, example={}, answer=APPROVAL_EXAMPLE)
 DECIDING = ("approval_not_found", "already_decided", "approval_expired", "not_an_approver", "own_request", "approver_unknown")
+RELEASING = DECIDING[:4]
 
 
 def item_of(view: ApprovalView) -> dict[str, Any]:
@@ -221,6 +244,8 @@ def item_of(view: ApprovalView) -> dict[str, Any]:
         "decided_at": moment(row.decided_at) if row.decided_at else None,
         "decided_by": name_text(row.decided_by) if row.decided_by else None,
         "grant_id": row.grant or None,
+        "claimed_by": name_text(row.in_review_by) if row.in_review_by else None,
+        "claimed_at": moment(row.claimed_at) if row.in_review_by else None,
     }
 
 
@@ -319,4 +344,21 @@ def approvals_router(face: Face) -> Resource:
         given = await read(request, OtherArguments, face.body)
         return Json(await approval_of(await runtime.approvals.resubmit(workspace, approval, given.args, face.decides(request))))
 
+    _add_claims(router, face)
     return router
+
+
+def _add_claims(router: Resource, face: Face) -> None:
+    runtime = face.runtime
+
+    @router.post("/{approval}/claim", **refusing(CLAIM, *DECIDING, "approval_stale", "already_claimed"))
+    async def claim(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Say that you look at it: a sign to other approvers, which grants nothing and keeps nobody from deciding. It ends with the approval."""
+        given = await read(request, ClaimGiven, face.body)
+        return Json(await approval_of(await runtime.approvals.claim(workspace, approval, face.decides(request), take_over=given.take_over)))
+
+    @router.post("/{approval}/release", **refusing(RELEASE, *RELEASING, "not_claimed"))
+    async def release(approval: str, request: Request, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+        """Say that you look at it no longer."""
+        await read(request, ClaimReleased, face.body)
+        return Json(await approval_of(await runtime.approvals.release(workspace, approval, face.decides(request))))

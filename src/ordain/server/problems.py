@@ -36,7 +36,10 @@ class Misfit(Strict):
 
 
 class Problem(Strict):
-    """A refusal (RFC 9457). ``errors`` tells what does not fit, of a body the first place; ``run_id`` and ``location`` name what is kept; ``seq`` is of a record."""
+    """A refusal (RFC 9457). ``errors`` tells what does not fit, of a body the first place; ``run_id`` and ``location`` name what is kept; ``seq`` is of a record.
+
+    ``claimed_by`` is who looks at an approval.
+    """
 
     type: str
     title: str
@@ -49,6 +52,7 @@ class Problem(Strict):
     checks: dict[str, bool] | None = None
     seq: int | None = None
     retry_after_s: int | None = None
+    claimed_by: str | None = None
 
 
 def problem(

@@ -138,6 +138,8 @@ REFUSALS: Mapping[str, HttpRefusal] = {
     # approvals and grants
     "approval_not_found": HttpRefusal(404, "there is no such approval in the workspace"),
     "already_decided": HttpRefusal(409, "the approval was decided before, or nobody waits for it any more"),
+    "already_claimed": HttpRefusal(409, "somebody else looks at the approval (`claimed_by`): `take_over` says that you do in their place"),
+    "not_claimed": HttpRefusal(409, "whoever releases the approval is not who claimed it"),
     "approval_expired": HttpRefusal(409, "the time of the approval is over"),
     "approval_stale": HttpRefusal(409, "what was looked at (`digest`) is not what is asked for, or it may not be done any more"),
     "not_an_approver": HttpRefusal(403, "this principal may not approve it"),

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ordain.contracts.approvals import AwaitedApproval, Subject
-from ordain.ports.approvals import ApprovalDecided, ApprovalRow, NewApproval
+from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, ApprovalRow, NewApproval
 from ordain.ports.sessions import ThreadStatus, message_id
 
 APPROVAL_ROW = (
     "SELECT a.id, a.workspace, coalesce(r.id, ''), coalesce(o.id, ''), a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow,"
-    " a.asked_at, a.expires_at, a.state, a.decided_at, iif(u.key IS NULL, '', a.decided_by), a.granted, a.no FROM approvals a LEFT JOIN runs r ON r.no = a.run"
+    " a.asked_at, a.expires_at, a.state, a.decided_at, iif(u.key IS NULL, '', a.decided_by), a.granted,"
+    " iif(u.key IS NULL, '', a.claimed_by), a.claimed_at, a.no FROM approvals a LEFT JOIN runs r ON r.no = a.run"
     " LEFT JOIN subjects u ON u.no = r.subject LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session"
 )
-"""Without the key of its run's subject an approval names nobody who decided it, whether or not its row is emptied already."""
+"""Without the key of its run's subject an approval names nobody who decided or claimed it, whether or not its row is emptied already."""
 _WAITS = "a.state = 'open' AND a.session <> 0"
 """What the index of threads that wait holds; a query says it in the same words."""
 ASKING = (ThreadStatus.WAITING_FOR_USER, ThreadStatus.WORKFLOW_PROPOSED)
@@ -50,7 +51,8 @@ def put_approval(db: sqlite3.Connection, run: int, new: NewApproval) -> list[tup
         " decided_at, decided_by, granted)"
         " SELECT ?, r.workspace, r.no, r.root, ?, coalesce(s.no, 0), CAST(coalesce(r.thread, 0) AS INTEGER), ?, ?, ?, ?, ?, ?, 'open', 0, '', ''"
         " FROM runs r LEFT JOIN sessions s ON s.workspace = r.workspace AND s.id = r.session WHERE r.no = ?"
-        " ON CONFLICT(id) DO UPDATE SET state = 'open', decided_at = 0 WHERE state = 'withdrawn' RETURNING session, thread",
+        " ON CONFLICT(id) DO UPDATE SET state = 'open', decided_at = 0, claimed_by = '', claimed_at = 0 WHERE state = 'withdrawn'"
+        " RETURNING session, thread",
         (new.id, new.addr, new.subject, new.tier, new.digest, new.workflow, new.asked_at, new.expires_at, run),
     ).fetchall()
     status = ThreadStatus.WORKFLOW_PROPOSED if new.subject is Subject.WORKFLOW else ThreadStatus.WAITING_FOR_USER
@@ -74,6 +76,14 @@ def decide_approvals(db: sqlite3.Connection, decided: Iterable[ApprovalDecided])
         ).fetchall()
         left += _go_on(db, rows, one.at)
     return left
+
+
+def claim_approvals(db: sqlite3.Connection, claimed: Iterable[ApprovalClaimed]) -> None:
+    """Who looks at what is open; of whom nobody does any more nothing is left."""
+    db.executemany(
+        "UPDATE approvals SET claimed_by = ?, claimed_at = ? WHERE id = ? AND state = 'open'",
+        [(one.by, one.at if one.by else 0, one.id) for one in claimed],
+    )
 
 
 def withdraw_approvals(db: sqlite3.Connection, run: int, at: int) -> tuple[list[str], list[tuple[int, int]]]:

@@ -33,7 +33,7 @@ _AT_WORK = (
 _BESIDE = (
     "UPDATE mailbox SET body = x'7b7d' WHERE run = ? AND body <> x'7b7d'",
     "UPDATE outbox SET text = '' WHERE run = ? AND text <> ''",
-    "UPDATE approvals SET decided_by = '' WHERE run = ? AND decided_by <> ''",
+    "UPDATE approvals SET decided_by = '', claimed_by = '' WHERE run = ? AND (decided_by <> '' OR claimed_by <> '')",
 )
 _THREADS = (
     "SELECT id, length(intent) + coalesce(length(slots), 0) + coalesce(length(last_error), 0) FROM threads"

@@ -78,8 +78,8 @@ _LAST_RECORD = "SELECT chain FROM records WHERE run = ? ORDER BY seq DESC LIMIT 
 _COVERED = "SELECT seq, thread, run, channel, edits, timestamp_ms, attached, reason, anchor, size, through FROM transcript"
 _APPROVALS = (
     "SELECT a.id, a.workspace, r.id, o.id, a.addr, coalesce(s.id, ''), a.thread, a.subject, a.tier, a.digest, a.workflow, a.asked_at, a.expires_at,"
-    f" a.state, a.decided_at, a.granted, a.decided_by, u.key, {_BEING_ERASED} FROM approvals a LEFT JOIN runs r ON r.no = a.run"
-    " LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
+    f" a.state, a.decided_at, a.granted, a.decided_by, u.key, {_BEING_ERASED}, a.claimed_by, a.claimed_at FROM approvals a"
+    " LEFT JOIN runs r ON r.no = a.run LEFT JOIN runs o ON o.no = a.root LEFT JOIN sessions s ON s.no = a.session LEFT JOIN subjects u ON u.no = r.subject"
 )
 _GRANTS = (
     "SELECT grants.id, grants.workspace, principal, expires_at, uses_left, revoked_at, body, content, u.key,"
@@ -129,7 +129,7 @@ def _thread(row: tuple[Any, ...]) -> LedgerItem:
 
 
 def _approval(row: tuple[Any, ...]) -> LedgerItem:
-    return approval_item(row[0], row[1:16], row[16], row[17])
+    return approval_item(row[0], row[1:16], row[16], row[19:21], row[17])
 
 
 def _grant(row: tuple[Any, ...]) -> LedgerItem:

@@ -9,7 +9,7 @@ import time
 from ordain.errors import ConfigurationError
 from ordain.ports.sessions import SENT_IDS
 from ordain.store.access_tables import ACCESS_TABLES
-from ordain.store.approval_tables import APPROVAL_TABLES, EMPTY_TABLES
+from ordain.store.approval_tables import APPROVAL_TABLES, CLAIM_COLUMNS, EMPTY_TABLES
 from ordain.store.configuration_rows import CONFIGURATION_TABLES
 from ordain.store.grant_rows import GRANT_COLUMNS, GRANT_TABLES
 from ordain.store.ledger import LEDGER_TABLES, begin_ledger
@@ -18,7 +18,7 @@ from ordain.store.sheets import SHEET_TABLES
 from ordain.store.word_index import WORD_INDEX_TABLES, index_again
 
 LOG = logging.getLogger("ordain.store")
-VERSION = 18
+VERSION = 19
 WORD_INDEX_EACH = 4
 """The first version with a text index for each workspace."""
 WITH_SHEETS = 9
@@ -31,6 +31,8 @@ WITH_GRANT_CONTENT = 16
 """The first version whose grants keep apart what goes with a run's content."""
 WITH_SEALS = 18
 """The first version whose ledger knows of what is remembered."""
+WITH_CLAIMS = 19
+"""The first version whose approvals say who looks at them."""
 WITH_HOLDERS = 10
 """The first version that says of each run which engine holds it."""
 SHOWN_CHARS = 80
@@ -179,6 +181,7 @@ MIGRATIONS = {
     15: GRANT_TABLES,
     16: SENT_INDEX,
     17: LIBRARY_SEALS,
+    18: CLAIM_COLUMNS,
 }
 """What brings a schema one version on; stored records are never rewritten."""
 
@@ -227,8 +230,12 @@ def read_only(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TEMP VIEW transcript AS SELECT *, NULL AS marks FROM main.transcript")
         connection.execute(LEDGER_TABLES.partition(";")[0].replace("CREATE TABLE", "CREATE TEMP TABLE"))
     if version < WITH_APPROVALS:
-        connection.executescript(f"{EMPTY_TABLES};{CONFIGURATION_TABLES};{GRANT_COLUMNS}".replace("CREATE TABLE", "CREATE TEMP TABLE"))
-    elif version < WITH_GRANT_CONTENT:
+        connection.executescript(
+            f"{EMPTY_TABLES};{CONFIGURATION_TABLES};{GRANT_COLUMNS}{CLAIM_COLUMNS}".replace("CREATE TABLE", "CREATE TEMP TABLE")
+        )
+    elif version < WITH_CLAIMS:
+        connection.execute("CREATE TEMP VIEW approvals AS SELECT *, '' AS claimed_by, 0 AS claimed_at FROM main.approvals")
+    if WITH_APPROVALS <= version < WITH_GRANT_CONTENT:
         connection.execute("CREATE TEMP VIEW grants AS SELECT *, NULL AS subject, NULL AS content FROM main.grants")
     if version < WITH_SEALS:
         connection.execute("CREATE TEMP VIEW items AS SELECT *, NULL AS seal, NULL AS words FROM main.items")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ordain.contracts.approvals import Grant
 from ordain.journal.ledger import config_item
-from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.writes import (
     AccountCharge,
@@ -29,7 +29,7 @@ from ordain.ports.writes import (
     Write,
 )
 from ordain.store.accounts import charge_accounts, refund_accounts
-from ordain.store.approval_rows import decide_approvals, put_approval
+from ordain.store.approval_rows import claim_approvals, decide_approvals, put_approval
 from ordain.store.catalog_units import keep
 from ordain.store.configuration_rows import put_config
 from ordain.store.conversation import add_entry, change_threads, place_again, session_number, take_place, take_place_again
@@ -175,6 +175,12 @@ def _approvals_decided(transaction: Transaction, _: RunNumbers, some: Sequence[A
         transaction.ledger.approval(decided.id)
 
 
+def _approvals_claimed(transaction: Transaction, _: RunNumbers, some: Sequence[ApprovalClaimed]) -> None:
+    claim_approvals(transaction.db, some)
+    for claimed in some:
+        transaction.ledger.approval(claimed.id)
+
+
 def _grants(transaction: Transaction, of: RunNumbers, some: Sequence[Grant]) -> None:
     for grant in some:
         put_grant(transaction.db, of.workspace, grant)
@@ -213,6 +219,7 @@ WRITES: Mapping[type, Callable[[Transaction, RunNumbers, Sequence[Any]], None]] 
     ConfigVersion: _configured,
     NewApproval: _approvals,
     ApprovalDecided: _approvals_decided,
+    ApprovalClaimed: _approvals_claimed,
     Grant: _grants,
     GrantUse: _grants_used,
     GrantRevoked: _grants_revoked,

@@ -10,7 +10,7 @@ import pytest
 from ordain.contracts.approvals import Grant, GrantAudit, GrantScope, Subject, Tier
 from ordain.contracts.risk import RiskLevel
 from ordain.contracts.scope import Constraint
-from ordain.ports.approvals import ApprovalDecided, ApprovalRow, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, ApprovalRow, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.shared import ApprovalRead, GrantRead, GrantsRead
 from ordain.ports.store import JournalStore
 from ordain.rules.approve import ApprovalState
@@ -112,6 +112,29 @@ async def test_an_approval_is_decided_once(store: JournalStore) -> None:
     await written(store, ApprovalDecided(id="p", state=ApprovalState.DENIED, at=AT + 2, by="local:cleo"))
     found = await ask()
     assert (found.state, found.decided_at, found.decided_by, found.grant) == (ApprovalState.APPROVED, AT + 1, BEN, "g")
+
+
+async def test_a_claim_is_of_what_is_open(store: JournalStore) -> None:
+    """The last one stands, with its moment, until it is given up or its approval ends, which keeps it; what is asked anew nobody looks at."""
+    run = Run("a")
+    await store.submit(run.open())
+    asked = NewApproval(id="p", addr=0, subject=Subject.CALL, tier=Tier.WRITE, digest="d", asked_at=AT, expires_at=AT + 10)
+    await store.submit(run.step(writes=(asked,)))
+
+    async def claimed(by: str, at: int = AT) -> tuple[str, int, str]:
+        await written(store, ApprovalClaimed(id="p", by=by, at=at), ApprovalClaimed(id="none", by=by, at=at))
+        (found,) = await read(store, ApprovalRead(approval="p"))
+        return found.claimed_by, found.claimed_at, found.in_review_by
+
+    assert await claimed(BEN) == (BEN, AT, BEN)
+    assert await claimed("local:cleo", AT + 1) == ("local:cleo", AT + 1, "local:cleo")
+    assert await claimed("", AT + 2) == ("", 0, "")
+    assert await claimed(BEN, AT + 3) == (BEN, AT + 3, BEN)
+    await written(store, ApprovalDecided(id="p", state=ApprovalState.WITHDRAWN, at=AT + 4))
+    assert await claimed("local:cleo", AT + 5) == (BEN, AT + 3, "")
+    await store.submit(run.step(writes=(asked,)))
+    (again,) = await read(store, ApprovalRead(approval="p"))
+    assert (again.state, again.claimed_by, again.claimed_at) == (ApprovalState.OPEN, "", 0)
 
 
 async def test_what_came_with_an_approval_is_read_whole(store: JournalStore) -> None:

@@ -85,6 +85,27 @@ def test_an_approval_is_listed_shown_and_decided(server: Server) -> None:
     assert f"approved by local:{os.getuid()}" in text(server, "approvals", "show", approval)
 
 
+def test_an_approval_is_claimed_and_released(server: Server) -> None:
+    """Beside the server and on the folder, by who runs the command: list and show say who looks at it, also after a restart; given up, nobody does."""
+    ask_to_send(server)
+    (item,) = open_approvals(server)
+    approval, me = item["approval_id"], f"local:{os.getuid()}"
+    assert text(server, "approvals", "claim", approval[-6:]).startswith(f"note.send (approval {approval}): in review by {me} since ")
+    assert said(server, "approvals", "claim", approval)["claimed_by"] == me
+    assert f"open, in review by {me} since " in text(server, "approvals", "list")
+    assert server.stop() == 0
+    since = said(server, "approvals", "show", approval)["claimed_at"]
+    assert since is not None
+    assert f"in review by {me} since " in text(server, "approvals", "show", approval)
+    assert said(server, "approvals", "claim", approval, "--take-over")["claimed_at"] == since
+    assert "nobody says that they look at it" in text(server, "approvals", "release", approval)
+    assert said(server, "approvals", "release", approval, code=1)["error"]["code"] == "not_claimed"
+    assert said(server, "approvals", "claim", "none", code=2)["error"]["code"] == "approval_not_found"
+    assert "in review" not in text(server, "approvals", "list") + text(server, "approvals", "show", approval)
+    assert said(server, "approvals", "claim", approval)["claimed_by"] == me
+    assert said(server, "approvals", "deny", approval, "--digest", item["digest"])["claimed_by"] is None
+
+
 def test_without_a_server_the_run_goes_on_in_the_command(server: Server) -> None:
     """On the folder the same is seen; the yes is carried out before the command ends, a no ends what waits."""
     yes, no = ask_to_send(server, "tea"), ask_to_send(server, "coffee")

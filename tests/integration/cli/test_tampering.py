@@ -78,6 +78,7 @@ async def _gone_on(home: Path, ledger: Ledger, kept: Any) -> None:
         await house.quiet()
         desk = house.ordain.runtime.approvals
         for view in await desk.listed(WORKSPACE):
+            await desk.claim(WORKSPACE, view.row.id, "local:cleo")
             grant = GrantWanted(ttl_s=3600, uses=2, reason="for tea")
             await desk.decide(WORKSPACE, view.row.id, ApproverWord(approve=True, digest=view.row.digest, grant=grant), "local:ben")
         await house.quiet()
@@ -324,6 +325,9 @@ NAMED: dict[str, tuple[str, str, str]] = {
         "grant ",
         "sheets",
     ),
+    "who looked at an approval": ("UPDATE approvals SET claimed_by = 'local:mallory'", "decided or claimed it", "sheets"),
+    "that somebody looked at an approval": ("UPDATE approvals SET claimed_by = '', claimed_at = 0", "decided or claimed it", "sheets"),
+    "since when somebody looked at an approval": ("UPDATE approvals SET claimed_at = claimed_at - 1", "approval ", "sheets"),
     "a deleted run": ("DELETE FROM runs WHERE no = 3", "missing", "sheets"),
     "a deleted session": ("DELETE FROM sessions WHERE id = 'spoken'", "session spoken in default", "sheets"),
     "a deleted thread": ("DELETE FROM threads WHERE id = 1", "missing", "sheets"),

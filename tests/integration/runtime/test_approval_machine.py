@@ -82,6 +82,7 @@ class Approving(RuleBasedStateMachine):
         self.seen: Counter[tuple[str, Said]] = Counter()
         self.narrowed = ""
         self.did = 0
+        self.claims: dict[str, str] = {}
 
     def teardown(self) -> None:
         self.office.store.close()
@@ -121,6 +122,27 @@ class Approving(RuleBasedStateMachine):
         if not refused and approve:
             (call,) = view.calls
             self.yes[said(call)] += 1
+
+    @precondition(lambda self: bool(self.states))
+    @rule(number=numbers, by=people, word=st.sampled_from(["claim", "take over", "release"]))
+    def claims_or_releases(self, number: int, by: Any, word: str) -> None:
+        """Somebody says that they look at an approval, in another one's place, or no longer; what ``says`` expects has no part in it."""
+        view, desk = self._view(number), self.office.desk
+        name, holder = view.row.id, self.claims.get(view.row.id, "")
+        try:
+            wish = (
+                desk.release(DEFAULT_WORKSPACE, name, by)
+                if word == "release"
+                else desk.claim(DEFAULT_WORKSPACE, name, by, take_over=word != "claim")
+            )
+            self.loop.run(wish)
+        except OrdainError:
+            return
+        assert view.row.state == ApprovalState.OPEN
+        assert by in (BEN, CLEO, ASKER)
+        assert word != "claim" or holder in ("", by)
+        assert word != "release" or holder == by
+        self.claims[name] = "" if word == "release" else by
 
     @precondition(lambda self: bool(self.states))
     @rule(number=numbers, by=people, text=st.sampled_from("abc"))
@@ -233,6 +255,8 @@ class Approving(RuleBasedStateMachine):
             assert bool(view.row.decided_at) == (state in FINAL)
             assert not view.row.decided_by or state in FINAL - {ApprovalState.EXPIRED, ApprovalState.WITHDRAWN}
             self.states[view.row.id] = state
+            assert view.row.claimed_by == self.claims.get(view.row.id, "")
+            assert view.row.in_review_by == (view.row.claimed_by if state is ApprovalState.OPEN else "")
 
     @invariant()
     def nothing_is_open_that_nobody_waits_for(self) -> None:

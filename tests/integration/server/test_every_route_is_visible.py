@@ -38,7 +38,10 @@ EXACT: Mapping[str, tuple[str, ...]] = {
     "POST /plan/react": ("final_answer.structured",),
     "POST /verbs/execute": ("output",),
     **dict.fromkeys(
-        ("GET /approvals/{approval}", *(f"POST /approvals/{{approval}}/{word}" for word in ("approve", "deny", "resubmit"))),
+        (
+            "GET /approvals/{approval}",
+            *(f"POST /approvals/{{approval}}/{word}" for word in ("claim", "release", "approve", "deny", "resubmit")),
+        ),
         ("calls.args", "detail"),
     ),
 }
@@ -131,7 +134,7 @@ async def house() -> AsyncIterator[House]:
 
 @pytest.fixture
 async def visitor(house: House) -> AsyncIterator[Visitor]:
-    app = build_app(Face(runtime=house.ordain.runtime))
+    app = build_app(Face(runtime=house.ordain.runtime, principal="local:ada"))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app, raise_app_exceptions=False), base_url="http://localhost") as http:
         yield Visitor(http)
 
@@ -233,6 +236,8 @@ async def approve(house: House, visitor: Visitor) -> None:
     found = (await visitor.go("GET /approvals"))["approvals"]
     shown = await visitor.go("GET /approvals/{approval}", approval=found[0]["approval_id"])
     assert shown["calls"][0]["args"] == {"to": POISON, "text": POISON}
+    for word in ("claim", "release"):
+        await visitor.go(f"POST /approvals/{{approval}}/{word}", approval=found[0]["approval_id"], given={})
     words: dict[str, Any] = {"approve": {"why": POISON}, "deny": {"why": POISON}}
     for item, (word, more) in zip(found[:2], words.items(), strict=True):
         given = {"digest": item["digest"], **more}

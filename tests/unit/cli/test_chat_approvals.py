@@ -47,6 +47,8 @@ class Approvals:
             "thread_id": None,
             "root": "3" * 32,
             "decided_at": None,
+            "claimed_by": None,
+            "claimed_at": None,
         }
 
     async def whole_approval(self, given: str) -> str:
@@ -108,3 +110,11 @@ async def test_a_decided_approval_says_why() -> None:
     }
     assert approval_lines(found)[-2:] == ["denied by local:0, 2026-01-05 09:00:00 UTC", r'why: "not to b\u0430nk\n"']
     assert approval_lines({**found, "decided_why": ""})[-1].startswith("denied by")
+
+
+async def test_who_looks_at_it_is_told() -> None:
+    """Above what decides it, with since when; of what nobody looks at there is no such line."""
+    found = await Approvals().approval(X)
+    claimed = approval_lines({**found, "claimed_by": "token:ops", "claimed_at": "2026-01-05T09:00:00+00:00"})
+    assert "in review by token:ops since 2026-01-05 09:00:00 UTC" in claimed
+    assert [line for line in claimed if line not in approval_lines(found)] == ["in review by token:ops since 2026-01-05 09:00:00 UTC"]

@@ -15,11 +15,19 @@ from ordain.runtime.tickets import ticket_of
 from tests.shapes.cards import hand_to
 
 
-def view(state: ApprovalState, subject: Subject = Subject.REVIEW, *, escalated: bool = True) -> ApprovalView:
+def view(state: ApprovalState, subject: Subject = Subject.REVIEW, *, escalated: bool = True, claimed_by: str = "") -> ApprovalView:
     review = {"risk": 0.8, "sources": ("compliance.high_risk",), "escalated": escalated}
     asked = ApprovalAsked(subject=subject, calls=(hand_to("dropper"),), tier=Tier.DELEGATION, detail={"reviews": {"0": review}})
     fields: dict[str, Any] = dict.fromkeys(ApprovalRow.__struct_fields__, "")
-    fields |= {"id": "t", "run": "r", "state": state, "subject": subject, "tier": Tier.DELEGATION, "decided_by": "local:ben"}
+    fields |= {
+        "id": "t",
+        "run": "r",
+        "state": state,
+        "subject": subject,
+        "tier": Tier.DELEGATION,
+        "decided_by": "" if state is ApprovalState.OPEN else "local:ben",
+    }
+    fields |= {"claimed_by": claimed_by, "claimed_at": 1 if claimed_by else 0}
     row = ApprovalRow(**fields)
     return ApprovalView(row=row, asked=asked, words="", requester="local:ada", needs=(ApprovalRule(role="auditors"),))
 
@@ -39,3 +47,18 @@ def test_a_ticket_has_the_sources_fields(state: ApprovalState, word: str) -> Non
     assert mere is not None
     assert mere.escalation_payload == {}
     assert ticket_of(view(state, Subject.CALL)) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "word", "whom", "notes"),
+    [
+        (ApprovalState.OPEN, "in_review", "local:cleo", ("claimed by local:cleo",)),
+        (ApprovalState.APPROVED, "resolved", "auditors", ("claimed by local:cleo", "approved by local:ben")),
+        (ApprovalState.DENIED, "dismissed", "auditors", ("claimed by local:cleo", "denied by local:ben")),
+    ],
+)
+def test_a_claimed_ticket_is_in_review_and_assigned(state: ApprovalState, word: str, whom: str, notes: tuple[str, ...]) -> None:
+    """C6 “status open|in_review|resolved|dismissed”: to who looks at it while it is open; after that it says who did, and who decided it."""
+    ticket = ticket_of(view(state, claimed_by="local:cleo"))
+    assert ticket is not None
+    assert (ticket.status, ticket.assigned_to, ticket.notes) == (word, (whom,), notes)

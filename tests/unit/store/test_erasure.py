@@ -58,7 +58,8 @@ def talked(db: sqlite3.Connection, turns: int) -> None:
     db.executemany("INSERT INTO requests VALUES ('w', ?, 'digest', ?)", [(f"q{n}", n) for n in range(1, turns + 1)])
     db.executemany(
         "INSERT INTO approvals(id, workspace, run, root, addr, session, thread, subject, tier, digest, workflow, asked_at, expires_at, state,"
-        " decided_at, decided_by, granted) VALUES (?, 'w', ?, ?, 1, 1, ?, 'call', 'notify', 'd', '', 1, 2, 'approved', 1, 'ben', '')",
+        " decided_at, decided_by, granted, claimed_by, claimed_at)"
+        " VALUES (?, 'w', ?, ?, 1, 1, ?, 'call', 'notify', 'd', '', 1, 2, 'approved', 1, 'ben', '', 'cleo', 1)",
         [(f"a{n}", n, n, n) for n in range(1, turns + 1)],
     )
 
@@ -112,7 +113,7 @@ def test_a_session_is_erased_under_its_ledger(db: sqlite3.Connection) -> None:
     assert db.execute("SELECT count(*) FROM threads WHERE intent <> '' OR coalesce(asked, slots, last_error) IS NOT NULL").fetchone() == (
         0,
     )
-    assert db.execute("SELECT count(*) FROM approvals WHERE decided_by <> ''").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM approvals WHERE decided_by <> '' OR claimed_by <> ''").fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM requests WHERE request_id NOT LIKE 'erased:%'").fetchone() == (0,)
     assert db.execute("SELECT count(*) FROM erasures").fetchone() == (0,)
 
@@ -185,7 +186,7 @@ def test_nobody_reads_what_is_not_destroyed_yet() -> None:
 
 
 async def test_nobody_reads_of_a_session_what_is_not_destroyed_yet() -> None:
-    """With the key gone no thread says what it was about, and no approval who decided it."""
+    """With the key gone no thread says what it was about, and no approval who decided it or looked at it."""
     store = SqliteStore(None, StoreOptions(holder="test", lock=False))
     talked(store._db, 2)
 
@@ -193,9 +194,9 @@ async def test_nobody_reads_of_a_session_what_is_not_destroyed_yet() -> None:
         (session,) = await SqliteSessions(store).sessions("w", limit=9, before=None)
         threads = await SqliteSessions(store).threads("w", session.id, limit=9)
         approvals = await SqliteApprovals(store).approvals("w", states=(), session="", limit=9, before=None)
-        return [*((thread.intent, str(thread.slots)) for thread in threads), *((row.decided_by, "") for row in approvals)]
+        return [*((thread.intent, str(thread.slots)) for thread in threads), *((row.decided_by, row.claimed_by) for row in approvals)]
 
-    assert await words() == [("said", "{}")] * 2 + [("ben", "")] * 2
+    assert await words() == [("said", "{}")] * 2 + [("ben", "cleo")] * 2
     begin_erasure(store._db, {"workspace": "w", "session": "s1", "at": 1}, LedgerDraft())
     assert await words() == [("", "{}")] * 2 + [("", "")] * 2
     assert store.query("SELECT count(*) FROM threads WHERE intent = 'said'") == [(2,)]

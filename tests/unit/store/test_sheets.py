@@ -28,6 +28,7 @@ CODES = {
     16: "b0ae41cd",
     17: "b0ae41cd",
     18: "b0ae41cd",
+    19: "b0ae41cd",
 }
 """By version of the schema, what the codes of kinds and names mean."""
 

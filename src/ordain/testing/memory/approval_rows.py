@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ordain.contracts.approvals import Grant, Subject
-from ordain.ports.approvals import ApprovalDecided, ApprovalRow, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, ApprovalRow, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import ThreadStatus
 from ordain.rules.approve import ApprovalState
 from ordain.testing.memory.rows import MemoryRows
@@ -22,7 +22,7 @@ def put_approval(transaction: UnitAtWork, run: str, new: NewApproval) -> None:
     if before is not None and before.state != ApprovalState.WITHDRAWN:
         return
     rows.approvals[new.id] = (
-        replace(before, state="open", decided_at=0)
+        replace(before, state="open", decided_at=0, claimed_by="", claimed_at=0)
         if before is not None
         else ApprovalRow(
             id=new.id,
@@ -42,6 +42,8 @@ def put_approval(transaction: UnitAtWork, run: str, new: NewApproval) -> None:
             decided_at=0,
             decided_by="",
             grant="",
+            claimed_by="",
+            claimed_at=0,
             place=rows.number("approvals"),
         )
     )
@@ -61,6 +63,13 @@ def decide_approval(rows: MemoryRows, decided: ApprovalDecided) -> None:
     thread = rows.threads.get(name, {}).get(row.thread)
     if thread is not None and thread.status in ASKING and thread.asked is None and row.thread not in awaited(rows, name):
         put_thread(rows, name, replace(thread, status=ThreadStatus.IN_PROGRESS, touched_at=max(thread.touched_at, decided.at)))
+
+
+def claim_approval(rows: MemoryRows, claimed: ApprovalClaimed) -> None:
+    """Who looks at what is open; of whom nobody does any more nothing is left."""
+    row = rows.approvals.get(claimed.id)
+    if row is not None and row.state == ApprovalState.OPEN:
+        rows.approvals[row.id] = replace(row, claimed_by=claimed.by, claimed_at=claimed.at if claimed.by else 0)
 
 
 def withdraw_approvals(rows: MemoryRows, run: str, at: int) -> None:

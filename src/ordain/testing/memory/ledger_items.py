@@ -143,7 +143,7 @@ def _approval(rows: MemoryRows, approval: str) -> LedgerItem:
         *(row.workspace, row.run, row.root, row.addr, row.session, row.thread, row.subject, row.tier, row.digest, row.workflow),
         *(row.asked_at, row.expires_at, row.state, row.decided_at, row.grant),
     )
-    return approval_item(approval, columns, row.decided_by, rows.runs[row.run].run.key)
+    return approval_item(approval, columns, row.decided_by, (row.claimed_by, row.claimed_at), rows.runs[row.run].run.key)
 
 
 def _grant(rows: MemoryRows, name: tuple[str, str]) -> LedgerItem:

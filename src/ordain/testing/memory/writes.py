@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ordain.contracts.approvals import Grant
 from ordain.errors import RunLost
 from ordain.journal.transitions import HAS_MAIL
-from ordain.ports.approvals import ApprovalDecided, GrantRevoked, GrantUse, NewApproval
+from ordain.ports.approvals import ApprovalClaimed, ApprovalDecided, GrantRevoked, GrantUse, NewApproval
 from ordain.ports.sessions import EntryKind, NewEntry, ThreadChange
 from ordain.ports.store import Mail
 from ordain.ports.writes import (
@@ -30,7 +30,7 @@ from ordain.ports.writes import (
     TakenMail,
     Write,
 )
-from ordain.testing.memory.approval_rows import decide_approval, put_approval, revoke_grant, use_grant
+from ordain.testing.memory.approval_rows import claim_approval, decide_approval, put_approval, revoke_grant, use_grant
 from ordain.testing.memory.configuration_rows import put_config
 from ordain.testing.memory.places import take_place, take_place_again
 from ordain.testing.memory.rows import MailRow
@@ -151,6 +151,10 @@ def _approval_decided(transaction: UnitAtWork, _: Of, decided: ApprovalDecided) 
     decide_approval(transaction.rows, decided)
 
 
+def _approval_claimed(transaction: UnitAtWork, _: Of, claimed: ApprovalClaimed) -> None:
+    claim_approval(transaction.rows, claimed)
+
+
 def _attachment(_: UnitAtWork, __: Of, ___: AttachmentKept) -> None:
     raise UndoneUnit("attachment_gone")  # there is no library here, so nothing is staged
 
@@ -187,6 +191,7 @@ WRITES: Mapping[type, Callable[[UnitAtWork, Of, Any], None]] = {
     ConfigVersion: _configured,
     NewApproval: _approval,
     ApprovalDecided: _approval_decided,
+    ApprovalClaimed: _approval_claimed,
     Grant: _grant,
     GrantUse: _grant_used,
     GrantRevoked: _grant_revoked,

@@ -96,10 +96,7 @@ class CatalogData(Strict):
         default=False,
         description="Whether a verdict weighs a call of a verb that a model proposed and code refused, and leaves out what code looked up by itself; in catalogs of before, neither.",
     )
-    meant_verdicts: bool = Field(
-        default=False,
-        description="Whether it weighs also a call whose directive was refused for its shape, where that names the verb; in catalogs of before, not.",
-    )
+    meant_verdicts: bool = Field(default=False, description="Whether one refused for its shape weighs too; in catalogs of before, not.")
     assistant: Assistant | None = Field(default=None, description="Who the assistant is in conversations; not there where nobody said.")
 
 

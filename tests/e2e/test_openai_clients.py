@@ -194,6 +194,15 @@ def test_langchain_has_structured_output(place: Place) -> None:
         by_tools.invoke(f"{ASKED} By tools.")
 
 
+def test_langchain_streams_structured_output_of_responses(place: Place) -> None:
+    """It parses the last event of a stream by the format that the response gives back."""
+    place.endpoint.will_answer({"name": "Wednesday", "weekend": False})
+    model: Any = ChatOpenAI(
+        base_url=place.url, api_key=SecretStr("none"), model="ordain", max_retries=0, http_client=place.http, use_responses_api=True
+    )
+    assert list(model.with_structured_output(Day).stream(f"{ASKED} As a streamed response."))[-1] == Day(name="Wednesday", weekend=False)
+
+
 async def test_pydantic_ai_talks_and_streams(place: Place) -> None:
     """Runs with a history, by chat completions and by responses, whole and streamed."""
     place.endpoint.will_answer(WORDS, "Thursday.", WORDS, WORDS)

@@ -67,6 +67,7 @@ class _Asking(Lenient):
     metadata: dict[str, JsonValue] | None = Field(default=None, max_length=50)
     tools: list[JsonValue] | None = None
     tool_choice: JsonValue = None
+    top_logprobs: int | None = None
 
 
 class ChatCompletionRequest(_Asking):
@@ -76,7 +77,6 @@ class ChatCompletionRequest(_Asking):
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=None, ge=1, le=128)
     logprobs: bool | None = None
-    top_logprobs: int | None = None
     functions: list[JsonValue] | None = None
     function_call: JsonValue = None
     response_format: ResponseFormat | None = None
@@ -113,6 +113,8 @@ class ResponsesRequest(_Asking):
     conversation: str | dict[str, JsonValue] | None = None
     text: TextOptions | None = None
     background: bool | None = None
+    include: list[str] | None = None
+    prompt: JsonValue = None
 
 
 class OpenAIAnswer(BaseModel):
@@ -235,7 +237,39 @@ class ResponseFailure(OpenAIAnswer):
     message: str
 
 
-class ResponseObject(OpenAIAnswer):
+class ConversationEcho(OpenAIAnswer):
+    """The conversation that a request named."""
+
+    id: str
+
+
+class ResponseEcho(OpenAIAnswer):
+    """What a response gives back of its request, as it was sent: clients read the answer by it (``text.format``). ``ordain.ignored`` says what of it counted for nothing."""
+
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    conversation: ConversationEcho | None = None
+    metadata: dict[str, JsonValue] = {}
+    text: dict[str, JsonValue] = {"format": {"type": "text"}}
+    tool_choice: Literal["none", "auto"] = "none"
+    tools: list[Any] = []
+    parallel_tool_calls: bool = False
+    max_tool_calls: int | None = None
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_logprobs: int = 0
+    reasoning: dict[str, JsonValue] | None = None
+    truncation: Literal["auto", "disabled"] = "disabled"
+    background: Literal[False] = False
+    store: bool | None = None
+    user: str | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_retention: Literal["in_memory", "24h"] | None = None
+
+
+class ResponseObject(ResponseEcho):
     """The answer of ``/v1/responses``; its ``id`` names the conversation, so that the next request may go on from it."""
 
     id: str
@@ -244,14 +278,8 @@ class ResponseObject(OpenAIAnswer):
     status: Literal["completed", "in_progress", "failed", "incomplete"] = "completed"
     model: str
     output: list[ResponseMessage]
-    parallel_tool_calls: bool = False
-    tool_choice: Literal["none"] = "none"
-    tools: list[Any] = []
     error: ResponseFailure | None = None
     incomplete_details: IncompleteDetails | None = None
-    instructions: str | None = None
-    metadata: dict[str, JsonValue] = {}
-    previous_response_id: str | None = None
     usage: ResponseUsage | None = None
     ordain: OrdainNote
 

@@ -117,7 +117,15 @@ def response_of(named: str) -> str:
         ({"logprobs": True}, 422, "unsupported_parameter", "logprobs"),
         ({"tools": [{"type": "function"}]}, 422, "unsupported_parameter", "tools"),
         ({"functions": [{"name": "f"}]}, 422, "unsupported_parameter", "functions"),
-        ({"metadata": {"session_id": "no such name"}}, 422, "conversation_unfit", None),
+        ({"metadata": {"session_id": "no such name"}}, 422, "conversation_unfit", "metadata.session_id"),
+        ({"metadata": {"session_id": ""}}, 422, "conversation_unfit", "metadata.session_id"),
+        ({"metadata": {"session_id": 4}}, 422, "conversation_unfit", "metadata.session_id"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "refusal", "refusal": "I will not."}]}]},
+            422,
+            "unsupported_parameter",
+            "messages.0.content.0.type",
+        ),
         (
             {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 5}}}},
             422,
@@ -363,7 +371,15 @@ async def test_a_model_for_each_profile_that_policy_lets_a_caller_choose(tmp_pat
     async with house(tmp_path, selectable=["wr*"]) as (ordain, http):
         await profiled(ordain, writer={"skills": ["math.*"]}, strict={})
         listed = [one["id"] for one in (await http.get("/v1/models")).json()["data"]]
-        assert listed == ["ordain", "ordain-agent", "ordain-council", "ordain-task", "ordain:writer", "ordain-agent:writer"]
+        assert listed == [
+            "ordain",
+            "ordain-agent",
+            "ordain-council",
+            "ordain-task",
+            "ordain:writer",
+            "ordain-agent:writer",
+            "ordain-council:writer",
+        ]
         assert (await http.get("/v1/models/ordain:writer")).json()["description"].endswith("By the pinned profile writer.")
         for unknown in ("ordain:strict", "ordain:nobody", "ordain-task:writer", "ordain:", "ordain:../x", "gpt-5:writer"):
             refused = await http.post(CHAT, json={"model": unknown, "messages": turns("Hi")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -164,3 +165,101 @@ async def test_where_a_form_was_asked_for_a_models_failure_is_no_mistake_of_the_
             assert answer.headers["x-should-retry"] == "false"
         streamed = frames_of((await http.post(CHAT, json=body_of(CHAT, "Which day?", model=model, stream=True))).text or "data: {}")
         assert model == "ordain-task" or streamed[-1]["error"]["code"] == "model_authentication"
+
+
+SENT = {
+    "text": {
+        "format": {
+            "type": "json_schema",
+            "name": "day",
+            "strict": True,
+            "schema": {"type": "object", "properties": {"day": {"type": "string", "default": None}}},
+        },
+        "verbosity": "low",
+    },
+    "instructions": "Be brief.",
+    "metadata": {"shop": "north"},
+    "temperature": 0.25,
+    "top_p": 0.5,
+    "max_output_tokens": 900,
+    "max_tool_calls": 3,
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+    "truncation": "auto",
+    "reasoning": {"effort": "low"},
+    "store": False,
+    "user": "ada",
+    "safety_identifier": "a1",
+    "prompt_cache_key": "k1",
+    "top_logprobs": 0,
+    "background": False,
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_response_gives_back_what_its_request_asked_for(tmp_path: Path, stream: bool) -> None:
+    """Whole and in every event that holds a response: clients read the answer by ``text.format``; what counted for nothing is named beside it."""
+    async with served(tmp_path) as (_, http):
+        answer = await http.post(RESPONSES, json={"model": "ordain", "input": "Which day?", "stream": stream, **SENT})
+    assert answer.status_code == 200, answer.text
+    found = [one["response"] for one in frames_of(answer.text) if "response" in one] if stream else [answer.json()]
+    assert len(found) == (3 if stream else 1)
+    for one in found:
+        assert {name: one[name] for name in SENT} == SENT
+    assert found[-1]["status"] == "completed"
+    assert {"temperature", "top_p", "max_output_tokens"} <= set(found[-1]["ordain"]["ignored"])
+
+
+async def test_a_response_has_openais_defaults_for_what_was_not_sent(tmp_path: Path) -> None:
+    """And where what was sent is nothing of its kind, which is ignored by name: it is not given back as if it had counted."""
+    async with house(tmp_path, chat_general=[{"content": "Wednesday."}, {"content": "Thursday."}]) as (_, http):
+        bare = (await http.post(RESPONSES, json={"model": "ordain", "input": "Which day?", "conversation": "c1"})).json()
+        odd = (await http.post(RESPONSES, json={"model": "ordain", "input": "And then?", "temperature": "hot", "reasoning": 4})).json()
+    told = {"text": {"format": {"type": "text"}}, "tools": [], "tool_choice": "none", "truncation": "disabled", "background": False}
+    assert {name: bare[name] for name in told} == told
+    assert (bare["temperature"], bare["conversation"], bare["metadata"]) == (None, {"id": "c1"}, {})
+    assert (odd["temperature"], odd["reasoning"], odd["text"]) == (None, None, told["text"])
+    assert odd["ordain"]["ignored"] == ["reasoning", "temperature"]
+
+
+async def test_a_response_that_failed_gives_its_request_back_too(tmp_path: Path) -> None:
+    """The last event of a stream whose model gave no answer."""
+    async with house(tmp_path, chat_general=FAILS) as (_, http):
+        answer = await http.post(RESPONSES, json={"model": "ordain", "input": "Which day?", "stream": True, "temperature": 0.5})
+    last = frames_of(answer.text)[-1]
+    assert (last["type"], last["response"]["temperature"]) == ("response.failed", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("more", "param"),
+    [
+        ({"top_logprobs": 2}, "top_logprobs"),
+        ({"logprobs": True}, "logprobs"),
+        ({"include": ["reasoning.encrypted_content", "message.output_text.logprobs"]}, "include.1"),
+        ({"prompt": {"id": "pmpt_1"}}, "prompt"),
+        ({"background": True}, "background"),
+        ({"conversation": {"id": "no such name"}}, "conversation.id"),
+        ({"conversation": "no such name"}, "conversation"),
+        ({"metadata": {"session_id": "a\nb"}}, "metadata.session_id"),
+        ({"input": [{"role": "user", "content": [{"type": "refusal", "refusal": "No."}]}]}, "input.0.content.0.type"),
+    ],
+)
+async def test_what_a_response_would_leave_undone_is_refused(tmp_path: Path, more: dict[str, Any], param: str) -> None:
+    """As of a chat completion, by the place that asks for it; no session begins, and no model is asked."""
+    async with served(tmp_path) as (_, http):
+        answer = await http.post(RESPONSES, json={"model": "ordain", "input": "Which day?", **more})
+        error = answer.json()["error"]
+        code = "conversation_unfit" if "such name" in str(more) or "metadata" in more else "unsupported_parameter"
+        assert (answer.status_code, error["code"], error["param"]) == (422, code, param)
+        assert (await http.get("/sessions")).json()["sessions"] == []
+
+
+async def test_a_schemes_letters_are_large_or_small(tmp_path: Path) -> None:
+    """A file whose address says ``DATA:`` and ``BASE64`` is a file with its bytes."""
+    part = {"type": "input_file", "filename": "lease.md", "file_data": f"DATA:text/markdown;BASE64,{b64encode(b'No dogs.').decode()}"}
+    async with served(tmp_path, ModelScript().on("verb", output(content="No."))) as (_, http):
+        said = [{"role": "user", "content": [{"type": "input_text", "text": "May I keep a dog?"}, part]}]
+        answer = await http.post(RESPONSES, json={"model": "ordain", "input": said})
+        assert answer.status_code == 200, answer.text
+        assert [one["title"] for one in (await http.get("/docs")).json()["documents"]] == ["lease.md"]

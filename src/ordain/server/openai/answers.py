@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
+from pydantic import ValidationError
 
 from ordain.contracts.conversation import MessageAnswer
 from ordain.contracts.openai import (
@@ -15,10 +17,12 @@ from ordain.contracts.openai import (
     CompletionUsage,
     IncompleteDetails,
     OrdainNote,
+    ResponseEcho,
     ResponseFailure,
     ResponseMessage,
     ResponseObject,
     ResponseRefusal,
+    ResponsesRequest,
     ResponseText,
     ResponseUsage,
 )
@@ -76,11 +80,29 @@ def completion(ids: tuple[str, int], model: str, told: SentAnswer) -> ChatComple
     return ChatCompletion(id=ids[0], created=ids[1], model=model, choices=[choice], usage=told.usage, ordain=told.note)
 
 
-def response_object(ids: tuple[str, int], model: str, told: SentAnswer) -> ResponseObject:
+def echo_of(given: ResponsesRequest) -> ResponseEcho:
+    """What its response gives back of a request: what was sent, but for what is nothing of its kind, which counted for nothing."""
+    sent = given.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+    if isinstance(named := sent.get("conversation"), str):
+        sent["conversation"] = {"id": named}
+    if "text" in sent:
+        sent["text"] = {"format": {"type": "text"}} | sent["text"]
+    try:
+        return ResponseEcho.model_validate(sent)
+    except ValidationError as error:
+        return ResponseEcho.model_validate(_without(sent, {one["loc"][0] for one in error.errors()}))
+
+
+def _without(sent: Mapping[str, Any], names: Set[int | str]) -> dict[str, Any]:
+    return {name: value for name, value in sent.items() if name not in names}
+
+
+def response_object(ids: tuple[str, int], model: str, told: SentAnswer, echo: ResponseEcho) -> ResponseObject:
     """A response; ``ids`` are its id and second."""
     status, usage = status_of(told), told.usage
     part = ResponseRefusal(refusal=told.text) if told.refusal else ResponseText(text=told.text)
     return ResponseObject(
+        **dict(echo),
         id=ids[0],
         created_at=ids[1],
         status=status,

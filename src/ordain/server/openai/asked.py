@@ -45,6 +45,17 @@ UNNAMED = ("", "new")
 USER_HEADERS = ("x-openwebui-user-id", "x-librechat-user-id")
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 AS_JSON = "Answer with JSON alone and nothing around it."
+_FUNCTIONS = "functions of a client are not called here; verbs are the server's"
+UNSERVED: Mapping[str, str] = {
+    "tools": "tools of a client are not called here; verbs are the server's, and policy says which. Have it send none (Open WebUI: Builtin Tools off)",
+    "functions": _FUNCTIONS,
+    "function_call": _FUNCTIONS,
+    "logprobs": "",
+    "top_logprobs": "",
+    "background": "ask /messages with Prefer: respond-async",
+    "prompt": "no prompt is stored here under an id: send instructions and input",
+}
+"""Parameters that are refused where they ask for something, and why; those that only tune a model are named back instead."""
 _SESSION = re.compile(SESSION_ID)
 _NAME = "session_id"
 
@@ -85,12 +96,7 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
         InvalidRequest: ``unsupported_parameter`` for what is not done here; ``invalid_request`` for what cannot be meant.
         NotFound: ``unknown_model``.
     """
-    _refuse_tools(given)
-    for field, wanted in (("functions", given.functions), ("function_call", given.function_call), ("logprobs", given.logprobs)):
-        if wanted:
-            raise _not_here(field, "functions of a client are not called here; verbs are the server's" if "func" in field else "")
-    if given.top_logprobs:
-        raise _not_here("top_logprobs")
+    _refuse_unserved(given)
     if (given.n or 1) > 1:
         raise _not_here("n", "one message has one answer")
     if given.modalities and set(given.modalities) != {"text"}:
@@ -117,9 +123,10 @@ def asked_in_chat(given: ChatCompletionRequest, headers: Mapping[str, str]) -> O
 
 def asked_in_response(given: ResponsesRequest, headers: Mapping[str, str], session: str) -> OpenAIAsked:
     """A response as it is meant; ``session`` is what ``previous_response_id`` leads to, "" where it was not given. Raises as ``asked_in_chat``."""
-    _refuse_tools(given)
-    if given.background:
-        raise _not_here("background", "ask /messages with Prefer: respond-async")
+    _refuse_unserved(given)
+    for at, wanted in enumerate(given.include or ()):
+        if "logprobs" in wanted:
+            raise misfit(f"/include/{at}", "unsupported_parameter", f"{wanted[:64]} is not served here")
     items = [ResponseItem(role="user", content=given.input)] if isinstance(given.input, str) else given.input
     said: list[ChatTurn] = []
     for at, item in enumerate(items):
@@ -161,12 +168,11 @@ def _with_room(asked: OpenAIAsked, place: str) -> OpenAIAsked:
     return asked
 
 
-def _refuse_tools(given: ChatCompletionRequest | ResponsesRequest) -> None:
-    if given.tools:
-        raise _not_here(
-            "tools",
-            "tools of a client are not called here; verbs are the server's, and policy says which. Have it send none (Open WebUI: Builtin Tools off)",
-        )
+def _refuse_unserved(given: ChatCompletionRequest | ResponsesRequest) -> None:
+    """What either address would have to leave undone is refused, by one table."""
+    for field, why in UNSERVED.items():
+        if getattr(given, field, None):
+            raise _not_here(field, why)
     if given.tool_choice not in (None, "none", "auto"):
         raise _not_here("tool_choice")
 
@@ -196,7 +202,7 @@ def _turn(turn: ChatTurn, place: str) -> tuple[str, str, tuple[tuple[str, str], 
     if turn.content is None or isinstance(turn.content, str):
         return turn.role, turn.content or "", ()
     files = [part for part in turn.content if turn.role == "user" and is_file(part)]
-    text = "\n".join(_part(part, f"{place}/content/{at}") for at, part in enumerate(turn.content) if part not in files)
+    text = "\n".join(_part(part, turn.role, f"{place}/content/{at}") for at, part in enumerate(turn.content) if part not in files)
     return turn.role, text, tuple((name_of(part), sha256(part.model_dump_json().encode()).hexdigest()) for part in files)
 
 
@@ -221,8 +227,14 @@ def _refuse_files(model: str, files: Sequence[SentFile]) -> None:
         raise misfit("/model", "unsupported_parameter", f"{TASK} takes no files")
 
 
-def _part(part: ContentPart, place: str) -> str:
+def _part(part: ContentPart, role: str, place: str) -> str:
     if part.type == "refusal":
+        if role != "assistant":
+            raise misfit(
+                f"{place}/type",
+                "unsupported_parameter",
+                f"a refusal is what an assistant says, and no part of a message of role {role}: send text",
+            )
         return part.refusal or ""
     if part.type not in TEXT_PARTS or part.text is None:
         what = "pictures" if "image" in part.type else "sound" if "audio" in part.type else "files" if "file" in part.type else part.type
@@ -257,24 +269,28 @@ def _named(metadata: Mapping[str, Any] | None, headers: Mapping[str, str]) -> st
     for header, prefix in SESSION_HEADERS.items():
         named = headers.get(header)
         if named is not None and not (prefix and named in UNNAMED):
-            return _session(f"{prefix}{named}", header)
+            return _session(f"{prefix}{named}", header, "")
     given = (metadata or {}).get(_NAME)
     if given is None:
         return ""
     if not isinstance(given, str):
         raise misfit("/metadata/session_id", "conversation_unfit", "the name of a session is a text")
-    return _session(given, "metadata.session_id")
+    return _session(given, "metadata.session_id", "/metadata/session_id")
 
 
 def _conversation(given: ResponsesRequest) -> str:
-    named = given.conversation if isinstance(given.conversation, str) else (given.conversation or {}).get("id")
-    return _session(str(named), "conversation") if named else ""
+    if isinstance(given.conversation, str):
+        return _session(given.conversation, "conversation", "/conversation") if given.conversation else ""
+    named = (given.conversation or {}).get("id")
+    return _session(str(named), "conversation.id", "/conversation/id") if named else ""
 
 
-def _session(name: str, where: str) -> str:
-    if _SESSION.match(name) is None:
-        raise InvalidRequest(f"{where} names no session: letters, digits and ._:@+/-, at most 200", code="conversation_unfit")
-    return name
+def _session(name: str, where: str, place: str) -> str:
+    """A session's name; ``place`` is where in the body it stands ("": in a header)."""
+    if _SESSION.match(name) is not None:
+        return name
+    message = f"{where} names no session: letters, digits and ._:@+/-, at most 200"
+    raise misfit(place, "conversation_unfit", message) if place else InvalidRequest(message, code="conversation_unfit")
 
 
 def _user(given: str | None, headers: Mapping[str, str]) -> str:

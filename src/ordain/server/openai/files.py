@@ -15,7 +15,7 @@ from ordain.errors import InvalidRequest
 
 FILE_PARTS = frozenset({"file", "input_file"})
 IMAGE_PARTS = frozenset({"image_url", "input_image"})
-_DATA = re.compile(r"data:(?P<type>[A-Za-z0-9.+/-]{0,100})(;[A-Za-z0-9=.+-]{1,60})*;base64,", re.ASCII)
+_DATA = re.compile(r"data:(?P<type>[A-Za-z0-9.+/-]{0,100})(;[A-Za-z0-9=.+-]{1,60})*;base64,", re.ASCII | re.IGNORECASE)
 
 
 class SentFile(Struct, frozen=True):
@@ -51,7 +51,7 @@ def sent_file(part: ContentPart, place: str) -> SentFile:
     said = _file(part) if part.type in FILE_PARTS else _picture(part)
     data = said.get("data")
     found = _DATA.match(data) if isinstance(data, str) else None
-    if not isinstance(data, str) or not data or (found is None and data.startswith("data:")):
+    if not isinstance(data, str) or not data or (found is None and _is_data(data)):
         what = "a picture" if part.type in IMAGE_PARTS else "a file"
         message = f"{what} is sent with its bytes (a data: URL with base64); ids and addresses are not fetched"
         raise misfit(place, "unsupported_parameter", message)
@@ -68,4 +68,9 @@ def _file(part: ContentPart) -> Mapping[str, Any]:
 
 def _picture(part: ContentPart) -> Mapping[str, Any]:
     url = part.image_url if isinstance(part.image_url, str) else (part.image_url or {}).get("url")
-    return {"name": "picture", "data": url if isinstance(url, str) and url.startswith("data:") else None}
+    return {"name": "picture", "data": url if isinstance(url, str) and _is_data(url) else None}
+
+
+def _is_data(url: str) -> bool:
+    """Whether an address is a data URL; a scheme is written large as well as small (RFC 3986, 3.1)."""
+    return url[:5].lower() == "data:"

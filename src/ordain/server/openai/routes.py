@@ -43,6 +43,7 @@ from ordain.server.openai.answers import SentAnswer
 from ordain.server.openai.asked import (
     DEFAULT_USER,
     MODELS,
+    MODES,
     SESSION_HEADERS,
     USER_HEADERS,
     OpenAIAsked,
@@ -149,7 +150,7 @@ async def _entries(face: Face, workspace: str) -> Mapping[str, ModelEntry]:
     """What may be asked, by name: each way to an answer, then by each profile that policy lets a caller choose."""
     told = dict(MODELS)
     for profile in await face.runtime.control.offered(workspace, face.runtime.services.catalogs.current.policy):
-        told |= {model_of(name, profile): f"{MODELS[name]} By the pinned profile {profile}." for name in ("ordain", "ordain-agent")}
+        told |= {model_of(name, profile): f"{MODELS[name]} By the pinned profile {profile}." for name in MODES}
     return {name: ModelEntry(id=name, description=about) for name, about in told.items()}
 
 

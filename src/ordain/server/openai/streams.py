@@ -12,7 +12,7 @@ from ordain.contracts.openai import CompletionUsage, OrdainNote, ResponsesReques
 from ordain.errors import OrdainError
 from ordain.runtime.plain_answer import PlainAnswer
 from ordain.server.feed import STREAM_HEADERS
-from ordain.server.openai.answers import SentAnswer, completion, finish_of, message_id, response_object, status_of
+from ordain.server.openai.answers import SentAnswer, completion, echo_of, finish_of, message_id, response_object, status_of
 from ordain.server.openai.asked import OpenAIAsked
 from ordain.server.openai.formed import usage_of
 from ordain.server.openai.narration import Narration
@@ -97,7 +97,7 @@ class ResponseFrames:
 
     def __init__(self, asked: OpenAIAsked, given: ResponsesRequest) -> None:
         """Not begun."""
-        self._asked, self._given = asked, given
+        self._asked, self._echo = asked, echo_of(given)
         self._ids, self._number, self._part = ("", 0), 0, False
 
     def begin(self, unique: str, response: str, created: int) -> None:
@@ -106,9 +106,7 @@ class ResponseFrames:
 
     def whole(self, told: SentAnswer) -> Mapping[str, Any]:
         """See ``Frames.whole``."""
-        made = response_object(self._ids, self._asked.model, told).model_dump(mode="json")
-        made |= {"instructions": self._asked.instructions, "previous_response_id": self._given.previous_response_id}
-        return made | {"metadata": self._given.metadata or {}}
+        return response_object(self._ids, self._asked.model, told, self._echo).model_dump(mode="json")
 
     def opening(self) -> bytes:
         """See ``Frames.opening``."""
@@ -160,7 +158,7 @@ class ResponseFrames:
         return self._event("response.content_part.added", **self._place(), part=self._item(nothing)["content"][0])
 
     def _item(self, told: SentAnswer) -> dict[str, Any]:
-        return response_object(self._ids, self._asked.model, told).output[0].model_dump(mode="json")
+        return response_object(self._ids, self._asked.model, told, self._echo).output[0].model_dump(mode="json")
 
     def _place(self) -> dict[str, Any]:
         return {"item_id": message_id(self._ids[0]), "output_index": 0, "content_index": 0}

@@ -65,8 +65,9 @@ def list_notes(
 def forget_note(note: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a note or an entry. What runs recalled of it stays in their journals until they are erased."""
     from ordain.cli.library import LibraryPlace, remove  # lazy: HTTP and everything behind it
+    from ordain.cli.short_ids import NOTE  # lazy: as above
 
-    return remove(LibraryPlace(options=options, workspace=workspace), "/memory", note)
+    return remove(LibraryPlace(options=options, workspace=workspace), NOTE, note)
 
 
 @memory.command(name="reindex")
@@ -107,5 +108,6 @@ def show_document(document: str, /, *, workspace: WorkspaceOption = "default", o
 def remove_document(document: str, /, *, workspace: WorkspaceOption = "default", options: CommonOptions = DEFAULTS) -> int:
     """Destroy a document's text and vectors; the file it came from stays."""
     from ordain.cli.library import LibraryPlace, remove  # lazy: HTTP and everything behind it
+    from ordain.cli.short_ids import DOCUMENT  # lazy: as above
 
-    return remove(LibraryPlace(options=options, workspace=workspace), "/docs", document)
+    return remove(LibraryPlace(options=options, workspace=workspace), DOCUMENT, document)

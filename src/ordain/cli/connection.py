@@ -80,7 +80,7 @@ class Connection:
 
         async def listed(params: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
             page = await self.ask("GET", kind.path, headers=headers, params=dict(params))
-            return page[kind.path.removeprefix("/")]
+            return page[kind.items]
 
         return await whole_id(kind, given, listed)
 

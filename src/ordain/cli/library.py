@@ -20,9 +20,10 @@ from ordain.cli.options import CommonOptions
 from ordain.cli.output import moment, print_json, print_table, show, show_words
 from ordain.cli.person import person
 from ordain.cli.places import home_of
+from ordain.cli.short_ids import DOCUMENT, IdKind
 from ordain.contracts.path_parts import path_part
 from ordain.errors import ConfigurationError, OrdainError, Transient
-from ordain.ports.documents import DOCUMENT_BYTES
+from ordain.ports.documents import DOCUMENT_BYTES, NAME_CHARS, SOURCE_CHARS
 from ordain.rules.header import plain
 
 SHOWN = 200
@@ -55,6 +56,17 @@ def _ask(place: LibraryPlace, method: str, path: str, *, body: dict[str, Any] | 
     return asyncio.run(asked())
 
 
+def _ask_of(place: LibraryPlace, method: str, kind: IdKind, item: str, *, drive: bool = False) -> Any:
+    """One request about one item, by its whole id, a beginning or an end that only it has, or ``last``."""
+
+    async def asked() -> Any:
+        async with connect(home_of(place.options.data_dir), drive=drive) as connection:
+            whole = await connection.whole_id(kind, item, place.headers)
+            return await connection.ask(method, f"{kind.path}/{path_part(whole)}", headers=place.headers)
+
+    return asyncio.run(asked())
+
+
 def _named(body: dict[str, Any]) -> dict[str, Any]:
     """The request on behalf of a user: whoever is named, else whoever is logged in."""
     return {**body, "user_id": body["user_id"] if body["user_id"] is not None else person()}
@@ -73,9 +85,13 @@ def add(place: LibraryPlace, text: Sequence[str], file: Path | None, rest: dict[
     if place.options.as_json:
         print_json(kept)
     else:
-        how = "" if kept["embedded"] or kept["outcome"] == "same" else " (by words only: pip install 'ordain[recall]')"
-        show(f"{'remembered before' if kept['outcome'] == 'same' else 'remembered'}: {kept['id']}{how}")
+        show(f"{'remembered before' if kept['outcome'] == 'same' else 'remembered'}: {kept['id']}{_by_words(kept)}")
     return OK
+
+
+def _by_words(told: dict[str, Any]) -> str:
+    """Why it is found by words alone, in brackets: with what to do, or that it passes."""
+    return f" ({told['notice']})" if told.get("notice") else ""
 
 
 def _text(file: Path) -> str:
@@ -152,7 +168,7 @@ def _more(found: dict[str, Any]) -> None:
 
 def print_document(place: LibraryPlace, document: str) -> int:
     """One document."""
-    found = _ask(place, "GET", _address("/docs", document))
+    found = _ask_of(place, "GET", DOCUMENT, document)
     if place.options.as_json:
         print_json(found)
         return OK
@@ -168,13 +184,14 @@ def print_document(place: LibraryPlace, document: str) -> int:
     return OK
 
 
-def remove(place: LibraryPlace, group: str, item: str) -> int:
+def remove(place: LibraryPlace, kind: IdKind, item: str) -> int:
     """Forget a note, or remove a document.
 
     Raises:
         NotFound: there is none.
+        InvalidRequest: it is part of several ids (``ambiguous_id``).
     """
-    done = _ask(place, "DELETE", _address(group, item), drive=True)
+    done = _ask_of(place, "DELETE", kind, item, drive=True)
     if place.options.as_json:
         print_json(done)
     else:
@@ -190,7 +207,7 @@ def print_reindexed(place: LibraryPlace) -> int:
     elif done["embedder"]:
         show(f"{done['embedded']} of {done['passages']} passages have a vector of {done['embedder']}, {done['added']} of them new")
     else:
-        show(f"no embedder: {done['passages']} passages are found by words only (pip install 'ordain[recall]')")
+        show(f"no passage got a vector{_by_words(done)}: {done['passages']} are kept")
     return OK if done["embedder"] else UNAVAILABLE
 
 
@@ -204,7 +221,7 @@ def add_files(place: LibraryPlace, places: Sequence[Path]) -> int:
     if not places:
         raise ConfigurationError("name at least one file or folder", code="usage")
     found = found_in(places)
-    told = asyncio.run(_add_files(place, found)) if found.files else []
+    told = [*_refused_folders(place, found), *(asyncio.run(_add_files(place, found)) if found.files else ())]
     counts = Counter("refused" if "error" in one else str(one["outcome"]) for one in told)
     if place.options.as_json:
         passed = [{"file": said(file), "what": what} for file, what in found.passed_over]
@@ -224,6 +241,16 @@ def _show_counts(counts: Counter[str], found: FolderFiles) -> None:
     for what, names in sorted(kinds.items(), key=lambda one: -len(one[1])):
         more = f", and {len(names) - PASSED_SHOWN} more" if len(names) > PASSED_SHOWN else ""
         show(f"passed over: {len(names)} × {what} ({', '.join(names[:PASSED_SHOWN])}{more})")
+
+
+def _refused_folders(place: LibraryPlace, found: FolderFiles) -> list[dict[str, Any]]:
+    """The folders that cannot be read, told as files are: whoever looks for what is in them is not to take it for nothing."""
+    told: list[dict[str, Any]] = []
+    for folder, why in found.refused:
+        told.append({"file": said(folder), "error": {"code": "cannot_read", "message": f"cannot read the folder {said(folder)}: {why}"}})
+        if not place.options.as_json:
+            _show_added(told[-1])
+    return told
 
 
 async def _add_files(place: LibraryPlace, found: FolderFiles) -> list[dict[str, Any]]:
@@ -262,12 +289,16 @@ def _content(file: Path) -> tuple[bytes, str]:
     """A file's bytes, and where it lies."""
     if not is_named(file):
         raise ConfigurationError(f"{said(file)} has a name that is no UTF-8: rename it", code="cannot_read")
+    if len(file.name) > NAME_CHARS:
+        raise ConfigurationError(f"{file} has a name of more than {NAME_CHARS} characters: rename it", code="invalid_name")
     try:
         if not file.is_file():
             raise ConfigurationError(f"{file} is no file", code="cannot_read")
         if file.stat().st_size > DOCUMENT_BYTES:
             raise ConfigurationError(f"{file} is larger than {DOCUMENT_BYTES} bytes", code="document_too_large")
-        return file.read_bytes(), str(file.resolve())
+        if len(source := str(file.resolve())) > SOURCE_CHARS:
+            raise ConfigurationError(f"{file} lies at a path of more than {SOURCE_CHARS} characters: move it", code="invalid_name")
+        return file.read_bytes(), source
     except OSError as error:
         raise ConfigurationError(f"cannot read {file}: {error.strerror}", code="cannot_read") from error
 
@@ -284,7 +315,3 @@ async def _add_file(connection: Connection, place: LibraryPlace, file: Path, *, 
 def _show_progress(one: dict[str, Any]) -> None:
     end = "\n" if one["stored"] == one["of"] else ""
     print(f"\r{one['stored']} of {one['of']} passages", end=end, file=sys.stderr, flush=True)
-
-
-def _address(group: str, item: str) -> str:
-    return f"{group}/{path_part(item)}"

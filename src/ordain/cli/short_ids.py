@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct, field
 
+from ordain.contracts.nearest import as_given, did_you_mean
 from ordain.errors import InvalidRequest, NotFound
 
 LAST = "last"
@@ -23,13 +24,23 @@ List = Callable[[Mapping[str, Any]], Awaitable[Sequence[Mapping[str, Any]]]]
 
 
 class IdKind(Struct, frozen=True, kw_only=True):
-    """What an id is one of: where such are listed, what an item of the list calls its id and itself, how ``every`` one is asked for."""
+    """What an id is one of: where such are listed (``listed``: under which name, where that is not the address), what an item of the list calls its id and itself, how ``every`` one is asked for.
+
+    ``chosen``: people choose such ids, so that one like ``last`` may be meant.
+    """
 
     noun: str
     path: str
     key: str
     about: tuple[str, ...]
+    listed: str = ""
+    chosen: bool = False
     every: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def items(self) -> str:
+        """What a page of the list calls its items."""
+        return self.listed or self.path.removeprefix("/")
 
     @property
     def missing(self) -> str:
@@ -38,16 +49,18 @@ class IdKind(Struct, frozen=True, kw_only=True):
 
 
 RUN = IdKind(noun="run", path="/runs", key="run_id", about=("flow", "status", "created_at"), every={"all": "true"})
-SESSION = IdKind(noun="session", path="/sessions", key="sessionId", about=("userId", "lastActivityAt"))
+SESSION = IdKind(noun="session", path="/sessions", key="sessionId", about=("userId", "lastActivityAt"), chosen=True)
 APPROVAL = IdKind(noun="approval", path="/approvals", key="approval_id", about=("state", "what"), every={"all": "true"})
 GRANT = IdKind(noun="grant", path="/grants", key="grantId", about=("principal", "expiresAt"), every={"all": "true"})
+NOTE = IdKind(noun="note", path="/memory", listed="notes", key="id", about=("kind", "title", "excerpt"))
+DOCUMENT = IdKind(noun="document", path="/docs", listed="documents", key="id", about=("title", "created_at"))
 
 
 async def whole_id(kind: IdKind, given: str, listed: List) -> str:
     """The id that was meant. One that is whole, or that nothing here is found by, comes back as it was typed: whoever is asked for it says so.
 
     Raises:
-        NotFound: the last one, and there is none; or it is too short for a part of an id.
+        NotFound: the last one, and there is none; it is too short for a part of an id; or it is none, and like ``last``.
         InvalidRequest: it is part of several (``ambiguous_id``); they are listed.
         OrdainError: as ``listed``.
     """
@@ -57,13 +70,16 @@ async def whole_id(kind: IdKind, given: str, listed: List) -> str:
             raise NotFound(f"there is no {kind.noun} yet", code=kind.missing)
         return str(found[0][kind.key])
     if len(given) < PART_MIN:
-        raise NotFound(f"{given or 'nothing'} names no {kind.noun}: of its id at least {PART_MIN} signs are needed", code=kind.missing)
+        why = f"of its id at least {PART_MIN} signs are needed{did_you_mean(given, (LAST,))}"
+        raise NotFound(f"{given or 'nothing'} names no {kind.noun}: {why}", code=kind.missing)
     if _WHOLE.fullmatch(given):
         return given
     found = await listed({**kind.every, "named": given, "limit": CANDIDATES + 1})
     ids = [str(one[kind.key]) for one in found]
     if len(found) > 1 and given not in ids:
         _ambiguous(kind, given, found)
+    if not ids and not kind.chosen and (meant := did_you_mean(given, (LAST,))):
+        raise NotFound(f"there is no {kind.noun} {as_given(given)}{meant}", code=kind.missing)
     return ids[0] if len(ids) == 1 else given
 
 

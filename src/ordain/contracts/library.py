@@ -81,12 +81,13 @@ class MemorySearch(Strict):
 
 
 class Kept(Strict):
-    """What became of an addition: added, same (it was there already) or replaced. ``embedded``: it is found by meaning, not only by words."""
+    """What became of an addition: added, same (it was there already) or replaced. ``embedded``: it is found by meaning, not only by words; else ``notice`` says why."""
 
     id: str
     outcome: str
     passages: int = 0
     embedded: bool = False
+    notice: str = ""
 
 
 class FoundPassage(Strict):
@@ -176,9 +177,10 @@ class Removed(Strict):
 
 
 class ReindexReport(Strict):
-    """How many of the passages have a vector of the embedder ("": there is none), and how many got theirs now."""
+    """How many of the passages have a vector of the embedder ("": none can be asked, as ``notice`` says), and how many got theirs now."""
 
     embedder: str
     passages: int
     embedded: int
     added: int
+    notice: str = ""

@@ -10,6 +10,8 @@ from ordain.ports.library import Section
 
 DOCUMENT_BYTES = 20 * 1024 * 1024
 """Largest document."""
+NAME_CHARS, SOURCE_CHARS = 200, 1000
+"""Longest name, and longest place that a document comes from."""
 
 
 class Document(Struct, frozen=True, kw_only=True):

@@ -74,12 +74,23 @@ class NewItem(Struct, frozen=True, kw_only=True):
 
 
 class Added(Struct, frozen=True, kw_only=True):
-    """What became of an addition. ``outcome``: added, same (it was there already), replaced (an older document of its source) or staged."""
+    """What became of an addition. ``outcome``: added, same (it was there already), replaced (an older document of its source) or staged.
+
+    ``notice``: why it is found by its words alone, where there is no embedder or none answers.
+    """
 
     id: str
     outcome: str
     passages: int = 0
     embedded: bool = False
+    notice: str = ""
+
+
+class SourceContent(Struct, frozen=True, kw_only=True):
+    """A content of one source, by its digest: what an addition of the same is told by."""
+
+    source: str
+    digest: str
 
 
 class Item(Struct, frozen=True, kw_only=True):
@@ -174,12 +185,13 @@ class Theme(Struct, frozen=True, kw_only=True):
 
 
 class Reindexed(Struct, frozen=True, kw_only=True):
-    """How many passages have a vector of the present embedder ("": there is none, or its endpoint does not answer), and how many got theirs now."""
+    """How many passages have a vector of the present embedder ("": there is none, or its endpoint does not answer, as ``notice`` says), and how many got theirs now."""
 
     embedder: str
     passages: int
     embedded: int
     added: int
+    notice: str = ""
 
 
 OnProgress = Callable[[int, int], None]
@@ -205,8 +217,20 @@ class Library(Protocol):
         """The passages nearest to a question."""
         ...
 
-    async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
-        """Items, the last one added first, of numbers below ``before``; each with the beginning of its text."""
+    async def items(
+        self,
+        workspace: str,
+        kinds: Sequence[ItemKind],
+        *,
+        limit: int,
+        before: int | None = None,
+        named: str = "",
+        of: SourceContent | None = None,
+    ) -> Sequence[Item]:
+        """Items, the last one added first, of numbers below ``before``; each with the beginning of its text.
+
+        Only those whose id begins or ends with ``named``, and those that hold this content ``of`` this source, where either is given.
+        """
         ...
 
     async def item(self, workspace: str, item: str) -> tuple[Item, Sequence[Passage]] | None:

@@ -10,7 +10,7 @@ from ordain.contracts.verbs import Trust
 from ordain.errors import InvalidRequest, NotFound
 from ordain.journal.digests import content_digest
 from ordain.journal.records import ENCODER
-from ordain.ports.documents import DOCUMENT_BYTES, Documents
+from ordain.ports.documents import DOCUMENT_BYTES, NAME_CHARS, SOURCE_CHARS, Documents
 from ordain.ports.library import (
     LOOKED_IN,
     NOTES,
@@ -25,12 +25,12 @@ from ordain.ports.library import (
     Passage,
     Reindexed,
     Section,
+    SourceContent,
 )
 
-__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "Added", "Found", "Item", "Memory", "OnProgress", "Passage", "Reindexed"]
+__all__ = ["DOCUMENT_BYTES", "NAME_CHARS", "SOURCE_CHARS", "Added", "Found", "Item", "Memory", "OnProgress", "Passage", "Reindexed"]
 
 DOCUMENTS = (ItemKind.DOCUMENT,)
-NAME_CHARS = 200
 
 
 class Memory:
@@ -86,11 +86,17 @@ class Memory:
     ) -> Added:
         """Keep a document's text; the same bytes of one ``source`` are one document, another content of it replaces the one before.
 
+        What is kept of that source with these bytes, under this name, is there already: it is not read for that once more.
+
         Raises: as ``Documents.read``; InvalidRequest where the name is none.
         """
         name = " ".join(name.split())
         if not name or len(name) > NAME_CHARS or not name.isprintable():
             raise InvalidRequest(f"a document has a name of at most {NAME_CHARS} characters that can be shown", code="invalid_name")
+        of = SourceContent(source=source or name, digest=content_digest(content))
+        kept = await self._library.items(workspace, DOCUMENTS, limit=1, of=of)
+        if kept and kept[0].title == name:
+            return Added(id=kept[0].id, outcome="same")
         read = await self._documents.read(name, content)
         return await self._library.add(
             NewItem(
@@ -101,8 +107,8 @@ class Memory:
                 title=name,
                 media_type=read.media_type,
                 by=by,
-                source=source or name,
-                digest=content_digest(content),
+                source=of.source,
+                digest=of.digest,
                 size=len(content),
                 pages=read.pages,
             ),
@@ -135,13 +141,13 @@ class Memory:
         """A staged document is not wanted after all."""
         await self._library.remove(workspace, document, by="", staged=True)
 
-    async def notes(self, workspace: str, *, limit: int, before: int | None) -> Sequence[Item]:
-        """Notes and entries, the last one added first."""
-        return await self._library.items(workspace, NOTES, limit=limit, before=before)
+    async def notes(self, workspace: str, *, limit: int, before: int | None, named: str = "") -> Sequence[Item]:
+        """Notes and entries, the last one added first; with ``named`` those whose id begins or ends so."""
+        return await self._library.items(workspace, NOTES, limit=limit, before=before, named=named)
 
-    async def documents(self, workspace: str, *, limit: int, before: int | None) -> Sequence[Item]:
-        """Documents, the last one added first."""
-        return await self._library.items(workspace, DOCUMENTS, limit=limit, before=before)
+    async def documents(self, workspace: str, *, limit: int, before: int | None, named: str = "") -> Sequence[Item]:
+        """Documents, likewise."""
+        return await self._library.items(workspace, DOCUMENTS, limit=limit, before=before, named=named)
 
     async def document(self, workspace: str, document: str) -> tuple[Item, Sequence[Passage]]:
         """A document and its passages.

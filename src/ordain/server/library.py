@@ -30,7 +30,7 @@ from ordain.contracts.library import (
 )
 from ordain.contracts.moments import moment
 from ordain.errors import InvalidRequest, OrdainError
-from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, Added, Item, Passage
+from ordain.runtime.library import DOCUMENT_BYTES, NAME_CHARS, SOURCE_CHARS, Added, Item, Passage
 from ordain.server.bodies import bounded, declared_bytes, read
 from ordain.server.documents import documented, shown
 from ordain.server.face import Face, Json
@@ -39,12 +39,11 @@ from ordain.server.problems import problem_body
 from ordain.server.refusals import UNREADABLE, refusing
 from ordain.server.resource import Resource, resource
 from ordain.server.room import Room
-from ordain.server.segments import Seq
+from ordain.server.segments import IdPart, Seq
 from ordain.server.sent_json import spelled
 from ordain.server.workspaces import Workspace
 
 LIST_MAX = 500
-SOURCE_CHARS = 1000
 SHAPES = (
     Kept,
     MemoryFound,
@@ -119,9 +118,11 @@ def _memory(router: Resource, face: Face) -> None:
         return Json({"fragments": fragments, "method": found.method, "notice": found.notice})
 
     @router.get("/memory", **shown(NotePage))
-    async def list_notes(limit: Limit = 50, before: Before = None, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    async def list_notes(
+        limit: Limit = 50, before: Before = None, named: IdPart = "", workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """Notes and entries, the last one added first; each with the beginning of its text."""
-        found = await face.runtime.library.notes(workspace, limit=limit, before=before)
+        found = await face.runtime.library.notes(workspace, limit=limit, before=before, named=named)
         return Json({"notes": [item_view(one) for one in found], "next": found[-1].no if len(found) == limit else None})
 
     @router.post("/memory/reindex", **shown(ReindexReport))
@@ -163,9 +164,11 @@ def _documents(router: Resource, face: Face) -> None:
             return StreamingResponse(_told(news, work), media_type=LINES)
 
     @router.get("/docs", **shown(DocumentPage))
-    async def list_documents(limit: Limit = 50, before: Before = None, workspace: Workspace = DEFAULT_WORKSPACE) -> Response:
+    async def list_documents(
+        limit: Limit = 50, before: Before = None, named: IdPart = "", workspace: Workspace = DEFAULT_WORKSPACE
+    ) -> Response:
         """Documents, the last one added first."""
-        found = await face.runtime.library.documents(workspace, limit=limit, before=before)
+        found = await face.runtime.library.documents(workspace, limit=limit, before=before, named=named)
         return Json({"documents": [item_view(one) for one in found], "next": found[-1].no if len(found) == limit else None})
 
     @router.get("/docs/{document}", **refusing(shown(StoredDocument), "document_not_found"))
@@ -189,7 +192,7 @@ async def _in_place(places: WeakValueDictionary[str, asyncio.Lock], by: str, add
 
 
 def _kept(added: Added) -> dict[str, Any]:
-    return {"id": added.id, "outcome": added.outcome, "passages": added.passages, "embedded": added.embedded}
+    return msgspec.to_builtins(added)
 
 
 async def _octets(request: Request, held: ExitStack, share: ShareOf) -> bytes:

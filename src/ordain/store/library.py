@@ -22,11 +22,24 @@ from ordain.contracts.library import MemoryPolicy
 from ordain.errors import Erased, InvalidRequest, OrdainError, Refused, Transient
 from ordain.journal.digests import derived_id
 from ordain.ports.clock import Clock
-from ordain.ports.library import Added, Embedder, Found, Item, ItemKind, LibrarySearch, NewItem, OnProgress, Passage, Reindexed, Theme
+from ordain.ports.library import (
+    Added,
+    Embedder,
+    Found,
+    Item,
+    ItemKind,
+    LibrarySearch,
+    NewItem,
+    OnProgress,
+    Passage,
+    Reindexed,
+    SourceContent,
+    Theme,
+)
 from ordain.ports.store import Operation, Outcome
 from ordain.store.embedding_time import EmbedderThread, HangingThread, TimedEmbedder
-from ordain.store.finder import UNREACHED, Finder
-from ordain.store.library_reads import count_passages, read_bare, read_item, read_items, read_themes
+from ordain.store.finder import NO_EMBEDDER, UNREACHED, Finder
+from ordain.store.library_reads import ItemsAsked, count_passages, read_bare, read_item, read_items, read_themes
 from ordain.store.library_units import EVERY
 from ordain.store.passages import cut
 from ordain.store.sqlite import SqliteStore
@@ -93,10 +106,12 @@ class SqliteLibrary:
         if began.refused:
             return Added(id=began.item, outcome="same")
         embedder = await self._run(self._embedding, self._embedder)
-        replaced = 0
+        replaced, embedded = 0, embedder is not None
         for first in range(0, max(len(passages), 1), FILLED):
             batch = passages[first : first + FILLED]
-            vectors = await self._vectors(embedder, [_embedded(one.heading, one.text) for one in batch])
+            answered = await self._vectors(embedder, [_embedded(one.heading, one.text) for one in batch])
+            embedded = embedded and answered is not None
+            vectors = [None] * len(batch) if answered is None else answered
             filled = await self._submit(
                 "library_fill",
                 no=began.seq,
@@ -120,11 +135,11 @@ class SqliteLibrary:
             replaced += filled.count
             if progress is not None:
                 progress(min(first + FILLED, len(passages)), len(passages))
-        if item.staged:
-            return Added(id=identity, outcome="staged", passages=len(passages), embedded=embedder is not None)
+        outcome = "staged" if item.staged else "replaced" if replaced else "added"
         if replaced:
             await self.clear()
-        return Added(id=identity, outcome="replaced" if replaced else "added", passages=len(passages), embedded=embedder is not None)
+        notice = "" if embedded else self._absent
+        return Added(id=identity, outcome=outcome, passages=len(passages), embedded=embedded, notice=notice)
 
     async def _take_back(self, identity: str) -> None:
         """Delete what is stored of an addition that goes on no more, also where whoever waits for this gives up too."""
@@ -148,9 +163,19 @@ class SqliteLibrary:
                 "" if made is None else UNREACHED,
             )
 
-    async def items(self, workspace: str, kinds: Sequence[ItemKind], *, limit: int, before: int | None = None) -> Sequence[Item]:
+    async def items(
+        self,
+        workspace: str,
+        kinds: Sequence[ItemKind],
+        *,
+        limit: int,
+        before: int | None = None,
+        named: str = "",
+        of: SourceContent | None = None,
+    ) -> Sequence[Item]:
         """See ``Library.items``."""
-        return await self._read(lambda db: read_items(db, workspace, kinds, limit, before))
+        asked = ItemsAsked(workspace=workspace, kinds=kinds, limit=limit, before=before, named=named, of=of)
+        return await self._read(lambda db: read_items(db, asked))
 
     async def item(self, workspace: str, item: str) -> tuple[Item, Sequence[Passage]] | None:
         """See ``Library.item``."""
@@ -176,7 +201,7 @@ class SqliteLibrary:
         every = await self._read(lambda db: count_passages(db, workspace))
         embedder = await self._run(self._embedding, self._embedder)
         if embedder is None:
-            return Reindexed(embedder="", passages=every, embedded=0, added=0)
+            return Reindexed(embedder="", passages=every, embedded=0, added=0, notice=self._absent)
         added = after = lacking = 0
         name = embedder.name
         while bare := await self._read(lambda db, after=after: read_bare(db, workspace, name, after, EMBEDDED)):
@@ -249,19 +274,24 @@ class SqliteLibrary:
         return self._made[0]
 
     @property
+    def _absent(self) -> str:
+        """Why there is no vector."""
+        return NO_EMBEDDER if self._made is None or self._made[0] is None else UNREACHED
+
+    @property
     def _unreached(self) -> str:
         """Why an embedder that there is cannot be asked; "" where it can be, or there is none."""
         return UNREACHED if self._made is not None and self._made[0] is not None and not _reached(self._made[0]) else ""
 
-    async def _vectors(self, embedder: Embedder | None, texts: Sequence[str]) -> Sequence[bytes | None]:
-        """Vectors of texts; of an embedder that does not answer they are made up for later."""
+    async def _vectors(self, embedder: Embedder | None, texts: Sequence[str]) -> Sequence[bytes | None] | None:
+        """Vectors of texts; None of an embedder that does not answer: they are made up for later."""
         if embedder is None or not texts:
             return [None] * len(texts)
         try:
             return [_nonzero(one) for one in await self._run(self._embedding, lambda: embedder.embed(texts))]
         except Transient as error:
             LOG.warning("passages are kept without vectors for now: %s", error.message)
-            return [None] * len(texts)
+            return None
 
     async def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
         def reading() -> T:

@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.verbs import Trust
-from ordain.ports.library import Fragment, Item, ItemKind, LibrarySearch, Passage, Theme
+from ordain.ports.library import Fragment, Item, ItemKind, LibrarySearch, Passage, SourceContent, Theme
+from ordain.store.id_parts import named_by
 from ordain.store.senders import of_run, sender
 from ordain.store.text_query import holds
 from ordain.store.word_index import word_index
@@ -66,10 +67,27 @@ _BARE = (
 )
 
 
-def read_items(db: sqlite3.Connection, workspace: str, kinds: Sequence[ItemKind], limit: int, before: int | None) -> list[Item]:
+class ItemsAsked(Struct, frozen=True, kw_only=True):
+    """What ``Library.items`` is asked for."""
+
+    workspace: str
+    kinds: Sequence[ItemKind]
+    limit: int
+    before: int | None = None
+    named: str = ""
+    of: SourceContent | None = None
+
+
+def read_items(db: sqlite3.Connection, asked: ItemsAsked) -> list[Item]:
     """See ``Library.items``."""
-    where = f"{_ITEM} AND i.kind IN ({_marks(kinds)}) AND (? IS NULL OR i.no < ?) ORDER BY i.no DESC LIMIT ?"
-    return [_item(row) for row in db.execute(where, (EXCERPT_CHARS, workspace, *kinds, before, before, limit))]
+    condition, parts = named_by(asked.named, "i.id")
+    content = () if asked.of is None else (asked.of.digest, asked.of.source)
+    holds_it = " AND i.digest = ? AND i.digest <> '' AND i.source = ?" if content else ""
+    where = (
+        f"{_ITEM} AND i.kind IN ({_marks(asked.kinds)}) AND {condition}{holds_it} AND (? IS NULL OR i.no < ?) ORDER BY i.no DESC LIMIT ?"
+    )
+    given = (EXCERPT_CHARS, asked.workspace, *asked.kinds, *parts, *content, asked.before, asked.before, asked.limit)
+    return [_item(row) for row in db.execute(where, given)]
 
 
 def read_item(db: sqlite3.Connection, workspace: str, item: str) -> tuple[Item, list[Passage]] | None:

@@ -23,6 +23,7 @@ from ordain.models import endpoint_embedding
 from ordain.models.endpoint_embedding import EndpointEmbedder
 from ordain.ports.library import NOTES, LibrarySearch
 from ordain.store import embedding_time
+from ordain.store.finder import UNREACHED
 from tests.loopback import QuietHandler, QuietServer
 
 DIMENSION = 64
@@ -135,6 +136,37 @@ async def test_while_it_does_not_answer_words_are_looked_up(tmp_path: Path, endp
         assert (await search(ordain, "pump")).method == "text"
         endpoint.answer = well
         await every_vector(ordain, f"words@127.0.0.1:{endpoint.server_address[1]}/{DIMENSION}", 2)
+
+
+async def test_what_is_added_meanwhile_says_what_it_lacks(tmp_path: Path, endpoint: Endpoint) -> None:
+    """That the endpoint does not answer now, from the start or since; that an extra is missing is said where there is no embedder alone."""
+    endpoint.answer = ill
+    async with Ordain(home=configured(tmp_path, endpoint)) as ordain:
+        library = ordain.runtime.library
+        one = await library.add_note("default", NoteRequest(text="The boiler needs pressure.", user_id="ada"))
+        assert (one.embedded, one.notice) == (False, UNREACHED)
+        indexed = await library.reindex("default")
+        assert (indexed.embedder, indexed.notice) == ("", UNREACHED)
+    endpoint.answer = well
+    async with Ordain(home=tmp_path) as ordain:
+        library = ordain.runtime.library
+        one = await library.add_note("default", NoteRequest(text="The pump is blue.", user_id="ada"))
+        assert (one.embedded, one.notice) == (True, "")
+        endpoint.answer = ill
+        one = await library.add_note("default", NoteRequest(text="The fan is red.", user_id="ada"))
+        assert (one.embedded, one.notice) == (False, UNREACHED)
+
+
+def test_a_command_tells_the_right_remedy(tmp_path: Path, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of an endpoint that is down no package is to be installed."""
+    endpoint.answer = ill
+    home = ["--data-dir", str(configured(tmp_path, endpoint))]
+    assert main(["memory", "add", "The boiler needs pressure.", *home]) == 0
+    said = capsys.readouterr().out
+    assert ("does not answer now" in said, "pip install" in said) == (True, False)
+    assert main(["memory", "reindex", *home]) == 3
+    said = capsys.readouterr().out
+    assert ("does not answer now" in said, "pip install" in said) == (True, False)
 
 
 @pytest.mark.parametrize("hangs_at", ["dimension", "which pressure has the boiler?"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -458,3 +459,91 @@ def test_wrong_arguments_are_one_line(cli: Cli, arguments: tuple[str, ...]) -> N
     """What is missing, given twice or not there is said in a line, exit code 2."""
     done = cli(*arguments)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+
+
+def test_a_folder_that_cannot_be_read_is_refused_as_a_file_is(server: Server, cli: Cli, tmp_path: Path) -> None:
+    """By itself and below another, with why, in words and in JSON: the exit code is 1, and what can be read is added."""
+    folder = tmp_path / "papers"
+    (folder / "shut").mkdir(parents=True)
+    (folder / "a.md").write_text("# Pump\n\nThe pump stands in the cellar.\n")
+    (folder / "shut" / "b.md").write_text("nobody reads this")
+    (folder / "blind").mkdir()
+    (folder / "blind" / "c.md").write_text("its names are known, and nothing else")
+    server.start()
+    (folder / "shut").chmod(0)
+    (folder / "blind").chmod(0o400)
+    try:
+        alone = unprivileged(server, "docs", "add", str(folder / "shut"))
+        told = json.loads(unprivileged(server, "docs", "add", str(folder), "--json").stdout)["documents"]
+        below = unprivileged(server, "docs", "add", str(folder / "shut" / "b.md"))
+    finally:
+        (folder / "shut").chmod(0o700)
+        (folder / "blind").chmod(0o700)
+    assert (alone.returncode, alone.stdout.decode().splitlines()) == (
+        1,
+        [f"refused: {folder}/shut: cannot read the folder {folder}/shut: Permission denied [cannot_read]", "1 refused"],
+    )
+    refused = {Path(one["file"]).name: one["error"]["code"] for one in told if "error" in one}
+    assert refused == {"shut": "cannot_read", "c.md": "cannot_read"}
+    assert [one["outcome"] for one in told if "error" not in one] == ["added"]
+    assert (below.returncode, b"Permission denied" in below.stderr) == (2, True)
+
+
+def unprivileged(server: Server, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """A command that no file mode is passed over for, also where these tests are root's."""
+    ours = [sys.executable, "-m", "ordain", *arguments]
+    held = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("root reads every folder, and setpriv is not there to be no root")
+    command = [*held, *ours] if os.geteuid() == 0 else ours
+    return subprocess.run(command, capture_output=True, check=False, env={**os.environ, "ORDAIN_HOME": str(server.home)})
+
+
+def test_a_name_or_a_path_that_is_too_long_is_told_in_words(cli: Cli, tmp_path: Path) -> None:
+    """By the file, before anything is sent; no words of a request's parameters."""
+    long = tmp_path / ("n" * 210 + ".md")
+    long.write_text("x")
+    deep = tmp_path.joinpath(*["d" * 200] * 5)
+    deep.mkdir(parents=True)
+    (deep / "a.md").write_text("x")
+    for file, why in ((long, "has a name of more than 200 characters: rename it"), (deep / "a.md", "path of more than 1000 characters")):
+        done = cli("docs", "add", str(file))
+        assert (done.returncode, why in done.stderr.decode(), b"query" in done.stderr) == (2, True, False)
+
+
+def test_documents_and_notes_are_named_as_runs_are(server: Server, cli: Cli) -> None:
+    """By the whole id, a beginning or an end that only one has, or ``last``; a part of several is refused with both."""
+    server.start()
+    for words in ("Ada drinks tea.", "Bob drinks milk."):
+        assert cli("memory", "add", words).returncode == 0
+    (second, first) = json.loads(cli("memory", "list", "--json").stdout)["notes"]
+    assert cli("memory", "forget", first["id"][-8:]).stdout.decode() == f"forgotten: {first['id']}\n"
+    assert cli("memory", "forget", "last").stdout.decode() == f"forgotten: {second['id']}\n"
+    nothing = cli("memory", "forget", "last")
+    assert (nothing.returncode, b"there is no note yet" in nothing.stderr) == (2, True)
+    paper = server.home / "a.md"
+    paper.write_text("The pump stands in the cellar.")
+    assert cli("docs", "add", str(paper)).returncode == 0
+    shown = json.loads(cli("docs", "show", "last", "--json").stdout)
+    assert json.loads(cli("docs", "show", shown["id"][-8:], "--json").stdout) == shown
+    missed = cli("docs", "show", "lsat")
+    assert (missed.returncode, b"did you mean last?" in missed.stderr) == (2, True)
+    assert cli("docs", "remove", "last").stdout.decode() == f"removed: {shown['id']}\n"
+
+
+async def test_what_is_there_already_is_not_read_again(tmp_path: Path) -> None:
+    """The same bytes of one source under one name; another name, another source and other bytes are read."""
+    async with Ordain(home=tmp_path) as ordain:
+        library, documents = ordain._open_library(), Reading()
+        documents.may_end.set()
+        memory = Memory(library, documents, library.clear)
+        first = await memory.add_document("default", "a.md", b"The pump.", source="/a.md")
+        again = await memory.add_document("default", "a.md", b"The pump.", source="/a.md")
+        assert (again.id, again.outcome, documents.begun) == (first.id, "same", ["a.md"])
+        assert (await memory.add_document("default", "b.md", b"The pump.", source="/a.md")).outcome == "same"
+        assert (await memory.add_document("default", "a.md", b"The pump.", source="/b.md")).outcome == "added"
+        assert (await memory.add_document("default", "a.md", b"The fan.", source="/a.md")).outcome == "replaced"
+        assert (await memory.add_document("other", "a.md", b"The pump.", source="/a.md")).outcome == "added"
+        await memory.remove_document("default", (await memory.documents("default", limit=1, before=None))[0].id, by="")
+        assert (await memory.add_document("default", "a.md", b"The fan.", source="/a.md")).outcome == "added"
+        assert documents.begun == ["a.md", "b.md", "a.md", "a.md", "a.md", "a.md"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ordain.cli.short_ids import CANDIDATES, RUN, whole_id
+from ordain.cli.short_ids import CANDIDATES, RUN, SESSION, whole_id
 from ordain.errors import InvalidRequest, NotFound
 
 ADA, BOB, CAT = "01a21a71" + "3" * 18 + "a5b3a5", "01a21a72" + "4" * 18 + "c6d9e1", "ffad3b78" + "5" * 18 + "c6d9e2"
@@ -79,3 +79,11 @@ async def test_there_is_no_last_of_nothing() -> None:
     with pytest.raises(NotFound) as refused:
         await whole_id(RUN, "last", Listed())
     assert refused.value.code == "run_not_found"
+
+
+@pytest.mark.parametrize("given", ["lsat", "las"])
+async def test_a_word_like_last_is_told_what_was_meant(given: str) -> None:
+    """Where nothing is found by it, and ids are the server's own; a session may be called anything."""
+    with pytest.raises(NotFound, match="did you mean last"):
+        await whole_id(RUN, given, Listed(ADA))
+    assert await whole_id(SESSION, "past", Listed()) == "past"

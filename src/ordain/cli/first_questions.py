@@ -10,6 +10,7 @@ from pathlib import Path
 from ordain.cli.model_profiles import print_verdict
 from ordain.cli.model_setup import ask
 from ordain.cli.output import cell_text, show
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import ModelErrorCode
 from ordain.errors import ConfigurationError
 from ordain.models.exchange import checked_url
@@ -47,7 +48,7 @@ def asked_choice(offers: Mapping[str, str], usual: str) -> str:
             return said
         if said.isascii() and said.isdigit() and 1 <= int(said[:4]) <= len(names):
             return names[int(said[:4]) - 1]
-        show(f"that is none of 1 to {len(names)}")
+        show(f"that is none of 1 to {len(names)}{did_you_mean(said, names)}")
 
 
 def asked_model(known: Sequence[str]) -> str:

@@ -123,7 +123,7 @@ class Judging:
     @property
     def asked(self) -> bool:
         """Whether a policy is to be judged by its findings."""
-        return bool(self.since or self.until or self.fail_on or self.report)
+        return self.since is not None or self.until is not None or bool(self.fail_on or self.report)
 
 
 NO_JUDGING = Judging()

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from ordain.cli.archive import open_archive
+from ordain.cli.comma_lists import names_of
 from ordain.cli.exit_codes import FAILED, OK, UNREADABLE, Unjudged
 from ordain.cli.hints import in_folder
 from ordain.cli.options import Judging
@@ -20,6 +21,7 @@ from ordain.cli.policy_findings import PolicyFindingKind, RunJudged, judged
 from ordain.cli.policy_reports import KINDS, PolicyReport, as_data, check_names, groups, told, write_reports
 from ordain.cli.processes import each
 from ordain.cli.time_spans import moment_us
+from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.policy import Policy
 from ordain.engines.clock import SystemClock
 from ordain.errors import ConfigurationError, JournalCorrupt, NotFound
@@ -96,12 +98,11 @@ def _is_whole(home: Path) -> bool:
 
 
 def _fails(given: Sequence[str]) -> frozenset[PolicyFindingKind]:
-    names = [name.strip() for one in given for name in one.split(",") if name.strip()]
-    try:
-        return frozenset(map(PolicyFindingKind, names))
-    except ValueError:
-        message = f"--fail-on takes {', '.join(PolicyFindingKind)}, several with commas between them"
-        raise ConfigurationError(message, code="usage") from None
+    names, known = names_of(given, "--fail-on"), set(PolicyFindingKind)
+    if unknown := [name for name in names if name not in known]:
+        message = f"--fail-on takes {', '.join(PolicyFindingKind)}, several with commas between them{did_you_mean(unknown[0], known)}"
+        raise ConfigurationError(message, code="usage")
+    return frozenset(map(PolicyFindingKind, names))
 
 
 def _within(judging: Judging) -> tuple[int | None, int | None]:

@@ -12,12 +12,21 @@ from ordain.cli.hints import in_folder
 from ordain.cli.model_profiles import usd
 from ordain.cli.output import moment, print_json, print_table, show
 from ordain.cli.places import home_of
+from ordain.contracts.nearest import did_you_mean
+from ordain.errors import ConfigurationError
+from ordain.runtime.spending import By
 
 FAILURES = 3
 
 
 def print_cost(data_dir: Path | None, days: int, by: str, workspace: str, *, as_json: bool) -> int:
-    """What was spent in the last days."""
+    """What was spent in the last days.
+
+    Raises:
+        ConfigurationError: attempts are grouped by nothing of this name.
+    """
+    if by not in set(By):
+        raise ConfigurationError(f"--by is one of {', '.join(By)}{did_you_mean(by, By)}", code="usage")
     found = asyncio.run(_ask(home_of(data_dir), {"days": days, "by": by}, workspace))
     if as_json:
         print_json(found)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ordain.cli.comma_lists import names_of
 from ordain.cli.exit_codes import OK
 from ordain.cli.output import MESSAGE, moment, print_json, print_table, show
 from ordain.cli.person import operator
@@ -48,8 +49,8 @@ def create(data_dir: Path | None, wanted: TokenWanted, *, as_json: bool) -> int:
     """
     new = NewToken(
         name=checked_name(wanted.name),
-        scopes=checked_scopes(_split(wanted.scopes)),
-        workspaces=checked_workspaces(_split(wanted.workspaces)),
+        scopes=checked_scopes(names_of(wanted.scopes, "--scope")),
+        workspaces=checked_workspaces(names_of(wanted.workspaces, "--workspace")),
         lifetime_s=None if wanted.expires is None else parse_lifetime_s(wanted.expires),
         rate=None if wanted.rate is None else parse_rate(wanted.rate),
     )
@@ -132,10 +133,6 @@ def _show_made(made: MadeToken, *, as_json: bool) -> int:
     scopes, workspaces = ", ".join(made.token.scopes), ", ".join(made.token.workspaces)
     print(visible_line(f"token {made.token.name}: {scopes}; in {workspaces}. It is shown this once.", MESSAGE), file=sys.stderr)
     return OK
-
-
-def _split(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(part for one in given for part in one.split(",") if part)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from msgspec import Struct
 from pydantic import StringConstraints
 
 from ordain.contracts.conversation import WORKSPACE_ID
+from ordain.contracts.nearest import did_you_mean
 from ordain.errors import InvalidRequest
 
 TOKEN_NAME = r"^[a-z0-9][a-z0-9._-]{0,47}$"  # noqa: S105 - a pattern
@@ -192,8 +193,10 @@ def checked_scopes(names: tuple[str, ...]) -> tuple[TokenScope, ...]:
         InvalidRequest: ``invalid_scope``: one that is none, or none at all.
     """
     known = {str(scope) for scope in TokenScope}
-    if not names or not set(names) <= known | {"all"}:
-        raise InvalidRequest(f"the scopes are {', '.join(TokenScope)}, or all", code="invalid_scope")
+    unknown = [name for name in names if name not in known | {"all"}]
+    if not names or unknown:
+        meant = did_you_mean(unknown[0], (*TokenScope, "all")) if unknown else ""
+        raise InvalidRequest(f"the scopes are {', '.join(TokenScope)}, or all{meant}", code="invalid_scope")
     return tuple(scope for scope in TokenScope if scope in names or "all" in names)
 
 

@@ -6,16 +6,20 @@ A handler's signature is read when its route is asked for the first time. The pu
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
+from ordain.contracts.nearest import did_you_mean
 from ordain.errors import InvalidRequest
 from ordain.server.bodies import pointer
 
+_QUOTED = re.compile("'([^']+)'")
 Misfits = list[dict[str, str]]
 ParameterSource = Literal["path", "query", "header"]
 _ORDER: Sequence[ParameterSource] = ("path", "query", "header")
@@ -117,9 +121,15 @@ class _SentPart(Struct, frozen=True):
         try:
             return self.adapter.validate_python(given)
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)
-            misfits += [_misfit((self.source, self.sent, *one["loc"]), one["type"], one["msg"]) for one in found]
+            found = error.errors(include_url=False)
+            misfits += [_misfit((self.source, self.sent, *one["loc"]), one["type"], one["msg"] + _meant(one)) for one in found]
             return None
+
+
+def _meant(error: ErrorDetails) -> str:
+    """Of a word that is none of a few, the one that was probably meant."""
+    said, known = error["input"], _QUOTED.findall(str(error.get("ctx", {}).get("expected", "")))
+    return did_you_mean(said, known) if isinstance(said, str) and known else ""
 
 
 def _misfit(place: tuple[str | int, ...], code: str, message: str) -> dict[str, str]:

@@ -414,6 +414,17 @@ def test_what_wants_a_key_is_in_the_menu(tmp_path: Path, ollama: ModelEndpoint) 
     assert (tmp_path / "home" / "keys" / "ollama").read_text() == f"{KEY}\n"
 
 
+def test_a_name_that_is_mistyped_is_told_what_was_meant(tmp_path: Path, ollama: ModelEndpoint) -> None:
+    """On a terminal as with --use; it is asked for again."""
+    terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)
+    try:
+        for question, answer in (("number or name", "ollamma"), ("did you mean ollama?", "ollama"), ("model [", "")):
+            terminal.until(question)
+            terminal.type(answer)
+    finally:
+        terminal.close()
+
+
 def test_an_address_is_judged_before_its_key_is_asked_for(tmp_path: Path, ollama: ModelEndpoint) -> None:
     """What is no address is asked for again; nothing is asked of a key before."""
     terminal = Terminal(("init", "--data-dir", str(tmp_path / "home")), {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}, columns=200)

@@ -48,6 +48,14 @@ async def test_a_stopping_engine_refuses_intake_and_shows_runs(face: Face, http:
     assert (await http.get(f"/runs/{run}")).status_code == 200
 
 
+async def test_a_word_of_a_few_is_told_what_was_meant(http: httpx2.AsyncClient) -> None:
+    """As a parameter of an address; one that is like none of them is told all."""
+    for said, meant in (("lan", True), ("qqqqqqq", False)):
+        refused = (await http.get("/models/cost", params={"by": said})).json()
+        told = refused["errors"][0]["message"]
+        assert (refused["code"], "'day', 'lane'" in told, "did you mean lane?" in told) == ("invalid_request", True, meant)
+
+
 async def test_an_unknown_outcome_is_resolved_by_a_person(http: httpx2.AsyncClient) -> None:
     """A side effect that outlasts its time is unknown, shown as such, and resolved by an operator with who and why; others are not."""
     reply = (await http.post("/verbs/execute", json={"verb_id": "write_slowly", "payload": {"text": "x"}})).json()

@@ -23,6 +23,7 @@ from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.policy import Lane
 from ordain.contracts.profiles import ModelProfile
 from ordain.contracts.results import PlanResult
+from ordain.contracts.several import several
 from ordain.declared_files import DeclaredFiles
 from ordain.engines.clock import SystemClock
 from ordain.engines.local import LocalEngine
@@ -122,6 +123,7 @@ class Ordain(Embedded):
         Raises:
             ConfigurationError: settings, policy, verbs or models are wrong.
         """
+        verbs, agents = several(verbs, "verbs"), several(agents, "agents")
         self.settings = settings or load_settings(home=None if home is None else Path(home))
         if script is not None:
             scripted = ModelProfile(provider="scripted", model="scripted", script=str(script))

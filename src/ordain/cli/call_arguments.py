@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, NoReturn, cast
 
-from ordain.contracts.nearest import did_you_mean
+from ordain.contracts.argument_faults import SHOWN, argument_faults
 from ordain.contracts.schema import Schema
 from ordain.contracts.verbs import properties_of
 from ordain.errors import InvalidRequest
 
-SHOWN = 60
 _TYPES: tuple[tuple[str, type | tuple[type, ...]], ...] = (
     ("null", type(None)),
     ("boolean", bool),
@@ -52,12 +52,19 @@ def _put(found: dict[str, Any], schema: Mapping[str, Any], key: str, text: str, 
             raise _wrong(f"{first}: what is given has no parts")
         at, properties = cast("dict[str, Any]", inner), properties_of(properties[first])
     kinds = _kinds(properties.get(name))
-    value, before = _value(properties.get(name), text), at.get(name)
+    value, before = _named_value(key, properties.get(name), text), at.get(name)
     if again:
         if not ("array" in kinds and isinstance(value, list) and isinstance(before, list)):
             raise _wrong(f"{key}: it is given twice")
         value = [*cast("list[Any]", before), *cast("list[Any]", value)]
     at[name] = value
+
+
+def _named_value(key: str, schema: Any, text: str) -> Any:
+    try:
+        return _value(schema, text)
+    except InvalidRequest as error:
+        raise _wrong(f"{key}: {error.message}") from None
 
 
 def _kinds(schema: Any) -> frozenset[str]:
@@ -83,7 +90,7 @@ def _value(schema: Any, text: str) -> Any:
     if kinds == _TEXT:
         return text
     try:
-        value: Any = json.loads(text, parse_constant=_no_number)
+        value: Any = json.loads(text, parse_constant=_no_number, parse_float=finite)
     except (ValueError, RecursionError):
         value = text
     kind = _type_of(value)
@@ -101,36 +108,21 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
+def finite(text: str) -> float:
+    """A number as JSON has it.
+
+    Raises:
+        InvalidRequest: it is larger than any that is read: it would be told as none.
+    """
+    if not isfinite(number := float(text)):
+        raise _wrong(f"{text[:SHOWN]} is larger than a number can be")
+    return number
+
+
 def _check(schema: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     """What is wrong, each by its name: before a call is begun for it."""
-    told = list[str]()
-    for fault in Schema(schema).faults(found):
-        place = ".".join(fault.place)
-        known = properties_of(_at(schema, fault.place))
-        for name in fault.unexpected:
-            told.append(f"{_under(place, name)}: there is no such argument{did_you_mean(name, known) or _all(known)}")
-        if fault.missing:
-            told.append(f"{_under(place, fault.missing)}: it is missing")
-        if not fault.unexpected and not fault.missing:
-            typed = fault.value if isinstance(fault.value, str) else ""
-            told.append(f"{place or 'the arguments'}: {fault.message}{did_you_mean(typed, fault.options) if typed else ''}")
-    if told:
+    if told := argument_faults(Schema(schema), found):
         raise _wrong("; ".join(told))
-
-
-def _under(place: str, name: str) -> str:
-    return f"{place}.{name[:SHOWN]}" if place else name[:SHOWN]
-
-
-def _all(known: Mapping[str, Any]) -> str:
-    return f"; known: {', '.join(known)}" if known else ""
-
-
-def _at(schema: Mapping[str, Any], place: Sequence[str]) -> Mapping[str, Any]:
-    for part in place:
-        below = properties_of(schema).get(part, schema.get("items"))
-        schema = cast("dict[str, Any]", below) if isinstance(below, dict) else {}
-    return schema
 
 
 def _wrong(why: str) -> InvalidRequest:
@@ -144,7 +136,7 @@ def parsed_input(text: str) -> dict[str, Any]:
         InvalidRequest: no JSON object.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"--input is no JSON: {error}", code="malformed_json") from error
     if not isinstance(value, dict):

@@ -125,10 +125,11 @@ def refusal(response: httpx2.Response) -> OrdainError:
     try:
         said = response.json()
         code, detail = str(said["code"]), str(said["detail"])
-        places = "; ".join(f"{one['place'] or '/'}: {one['message']}" for one in said.get("errors") or ())
+        errors = [(str(one["place"] or "/"), str(one["message"])) for one in said.get("errors") or ()]
     except (ValueError, KeyError, TypeError):
-        code, detail, places = "unexpected", f"HTTP {response.status_code}", ""
-    message = f"{detail}: {places}" if places else detail
+        code, detail, errors = "unexpected", f"HTTP {response.status_code}", []
+    once = () if any(why == detail for _, why in errors) else (detail,)
+    message = ": ".join((*once, "; ".join(f"{place}: {why}" for place, why in errors))) if errors else detail
     match response.status_code:
         case 401:
             return Unauthenticated(message, code=code)

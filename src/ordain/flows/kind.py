@@ -192,7 +192,7 @@ class Ending:
 
     ``handed`` reads what records handed to the flow; ``may_pass`` says whether a failure with this code may pass, None where nobody knows.
     ``remedies`` is what people can do about errors of models in it, by code; ``meant`` which verb was probably meant by a name that is none, as
-    ``nearest.did_you_mean`` says it; ``confirms`` what people do about a verb that is off until it is confirmed, "" of another. ``raw_cortex`` is what runs
+    ``nearest.did_you_mean`` says it; ``confirms`` what people do about a verb that is off until it is confirmed, "" of another; ``misfits`` which of a verb's arguments do not fit, by name, for whoever gave them. ``raw_cortex`` is what runs
     below it replied, word for word, by run: empty unless somebody looks into the trace (B-04). ``reasons`` are the codes of what a rule decided in it, in
     order. ``carried`` says how the run ended that it opened first to carry out a verb once a rule had decided, None where there is none.
     """
@@ -210,6 +210,7 @@ class Ending:
     remedies: Mapping[str, str] = field(default_factory=dict[str, str])
     meant: Callable[[str], str] = lambda _: ""
     confirms: Callable[[str], str] = lambda _: ""
+    misfits: Callable[[str, Mapping[str, Any]], str] = lambda _, __: ""
     raw_cortex: Mapping[str, str] = field(default_factory=dict[str, str])
     reasons: Callable[[str], Sequence[str]] = lambda _: ()
     carried: Callable[[str, str], AnyEnded | None] = lambda _, __: None

@@ -21,6 +21,7 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.model_keys import read_contract
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.results import CallResult, DeliberationResult, PlanResult, answer_schema, asked_again, read_as
+from ordain.contracts.several import several
 from ordain.contracts.verbs import VerbRequest
 from ordain.errors import CallerError
 from ordain.runtime.attachments import file_read
@@ -139,14 +140,14 @@ class Embedded(Protocol):
 
         Raises:
             ValidationError: the message is not of its contract's shape.
-            ConfigurationError: a file cannot be read (``cannot_read``).
+            ConfigurationError: a file cannot be read (``cannot_read``), or ``attachments`` is no list (``usage``).
             InvalidRequest: a file is not taken (``attachment_unread``, …).
             Refused: the session has as many turns going as policy permits (``session_busy``).
             Conflict: the message id came before with another content (``message_id_reused``).
         """
         parsed = message if isinstance(message, Message) else read_contract(Message, message)
-        if attachments:
-            files = await asyncio.to_thread(lambda: [file_read(Path(one)) for one in attachments])
+        if named := several(attachments, "attachments"):
+            files = await asyncio.to_thread(lambda: [file_read(Path(one)) for one in named])
             content = parsed.message.model_copy(update={"attachments": [*parsed.message.attachments, *files]})
             parsed = parsed.model_copy(update={"message": content})
         return await self.runtime.receive(parsed, EMBEDDER, WorkspaceId(workspace))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from ordain.contracts.argument_faults import argument_faults
 from ordain.contracts.catalog import UNCONFIRMED, Catalog
 from ordain.contracts.nearest import did_you_mean
 from ordain.contracts.remedies import confirming
@@ -39,6 +41,7 @@ from ordain.runtime.recorded_form import ENDS, RESULTS
 from ordain.runtime.remedies import remedies_by_code
 
 AT_REST = SETTLED | STOPPED
+MISFITS_CHARS = 500
 CHILD_STOPPED = "child_stopped"
 """The code of a run that waits for one that has stopped: it goes on when that is resumed after the fix."""
 
@@ -106,6 +109,7 @@ def ending_of(view: RunView, raw: Mapping[str, str] | None = None, catalog: Cata
         remedies=remedies_by_code(view.header),
         meant=lambda name: "" if name in verbs else did_you_mean(name, verbs),
         confirms=lambda name: "" if catalog is None else _confirms(catalog, name),
+        misfits=lambda name, given: "" if catalog is None else _misfits(catalog, name, given),
         raw_cortex=raw or {},
         reasons=lambda rule: [body.reason for body in map(decode, _decisions(stored.records, rule)) if isinstance(body, DecisionBody)],
         carried=lambda verb, rule: carried(stored.records, verb, rule),
@@ -141,6 +145,12 @@ def _called(body: IntentBody) -> list[str | None]:
 def _confirms(catalog: Catalog, verb: str) -> str:
     """What people do about a verb that is off because nobody has confirmed it; "" of any other."""
     return confirming(verb) if catalog.inactive_reason(verb, catalog.policy.verbs) == UNCONFIRMED else ""
+
+
+def _misfits(catalog: Catalog, verb: str, given: Mapping[str, Any]) -> str:
+    """Which arguments do not fit the verb as it is now; "" where it is gone, or they do by now."""
+    found = catalog.verbs.get(verb)
+    return "" if found is None else "; ".join(argument_faults(found.input, given))[:MISFITS_CHARS]
 
 
 def handed(records: Sequence[Record], seqs: Iterable[int]) -> Values:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordain.cli.call_arguments import arguments_of
+from ordain.cli.call_arguments import arguments_of, parsed_input
 from ordain.errors import InvalidRequest
 
 SCHEMA: dict[str, Any] = {
@@ -87,6 +87,8 @@ def test_what_is_typed_goes_over_what_is_given() -> None:
         (["word"], "'word' is no key=value"),
         (["=x"], "'=x' is no key=value"),
         (["where=5", "where.zip=1"], "where: what is given has no parts"),
+        (["ratio=1e400"], "ratio: 1e400 is larger than a number can be"),
+        (["open=[1, -1e999]"], "open: -1e999 is larger than a number can be"),
     ],
 )
 def test_what_is_wrong_is_told_by_its_name(words: list[str], said: str) -> None:
@@ -110,3 +112,9 @@ def test_every_line_is_arguments_or_refused(words: list[str]) -> None:
     """Whatever is typed; what comes out is JSON."""
     with suppress(InvalidRequest):
         json.dumps(arguments_of({"type": "object"}, {}, words))
+
+
+def test_a_number_that_is_none_is_refused_in_json_too() -> None:
+    """It would be told as null."""
+    with pytest.raises(InvalidRequest, match="1e400 is larger than a number can be"):
+        parsed_input('{"ratio": 1e400}')

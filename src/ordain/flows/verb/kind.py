@@ -36,7 +36,7 @@ from ordain.rules.handoff import HANDOFF
 
 EXACT = frozenset({"output"})
 """What a verb gives is data for whoever called it, as it stands."""
-INACTIVE = AuthorizeReason.INACTIVE.value.rpartition(".")[2]
+INACTIVE, UNFIT = (reason.value.rpartition(".")[2] for reason in (AuthorizeReason.INACTIVE, AuthorizeReason.SCHEMA))
 _UNSAID = {"profile_not_found": "the profile that is pinned cannot be had; the header names it"}
 """Of a run that ended before its flow began, which so says nothing itself."""
 
@@ -67,7 +67,7 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         body |= {"ok": False, "error": {"code": code, "message": WHATEVER_IS_SAID}}
     if body["error"] is not None:
         name = ending.given.get("verb_id", "")
-        body["error"] = ending.with_meant(body["error"], name)
+        body["error"] = _with_misfits(ending, ending.with_meant(body["error"], name), name)
         remedy = ending.remedies.get(body["error"]["code"]) or (body["error"]["code"] == INACTIVE and ending.confirms(name)) or None
         told = categorised(body["error"], retryable=ending.may_pass(body["error"]["code"]))
         body["error"] = told if remedy is None else {**told, "remedy": remedy}
@@ -80,6 +80,12 @@ def verb_reply(ending: Ending) -> dict[str, Any]:
         "header": ending.header,
         "verdict": ending.verdict or None,
     }
+
+
+def _with_misfits(ending: Ending, error: dict[str, Any], name: str) -> dict[str, Any]:
+    """An error; of arguments that do not fit with which, and what was probably meant: the record names none of them."""
+    misfits = ending.misfits(name, ending.given.get("payload") or {}) if error["code"] == UNFIT else ""
+    return {**error, "message": f"{error['message'].rstrip('.')}: {misfits}"} if misfits else error
 
 
 def _handoff_failure(ending: Ending, error: Mapping[str, Any]) -> dict[str, Any]:

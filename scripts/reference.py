@@ -427,7 +427,7 @@ def render_errors() -> str:
     lines = page(
         "Errors",
         "Whose fault it is comes first: change the request, wait, or stop. Over HTTP a refusal is `application/problem+json` (RFC 9457) with "
-        "`code`; the command prints the sentence and the code and exits as below (with 3 where the status is 429). An accepted request's outcome is "
+        "`code`; the command prints the sentence and the code and exits as below (with 3 where the status is 429, with 2 where a token lacks something: `forbidden`). An accepted request's outcome is "
         "always 200.",
         "## Classes",
     )

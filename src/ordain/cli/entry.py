@@ -112,6 +112,8 @@ def exit_code(error: OrdainError) -> int:
     match error:
         case Transient():
             return UNAVAILABLE
+        case Refused(code="forbidden"):  # a token that lacks something is wrong as one that is not good is
+            return USAGE
         case Refused():
             return UNAVAILABLE if error.status == 429 else FAILED
         case Conflict():

@@ -96,6 +96,17 @@ def test_without_a_good_token_nothing_is_said(server: Server, tmp_path: Path) ->
         assert told.endswith("[unauthenticated]")
 
 
+def test_a_token_that_lacks_something_is_wrong_as_one_that_is_not_good_is(server: Server, token: Path, tmp_path: Path) -> None:
+    """Revoked, without the scope, or of another workspace: exit code 2 of each, and nothing is said."""
+    bare = json.loads(server.cli("token", "create", "watch", "--scope", "metrics", "--json").stdout)["token"]
+    afar = json.loads(server.cli("token", "create", "afar", "--scope", "chat", "--workspace", "other", "--json").stdout)["token"]
+    assert server.cli("token", "revoke", "laptop").returncode == 0
+    for secret, code in ((token.read_text().strip(), "unauthenticated"), (bare, "forbidden"), (afar, "forbidden")):
+        done = run_cli("chat", "--url", url(server), "hello", home=tmp_path / "here", environment={"ORDAIN_TOKEN": secret})
+        assert (done.returncode, done.stdout) == (2, b""), code
+        assert done.stderr.decode().strip().endswith(f"[{code}]")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -5,7 +5,7 @@ Prints:
     {'detail': 'syntax'}
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from ordain.app import Extras
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
     """One Ordain for the application."""
     async with Ordain(extras=Extras(memory=True)) as ordain:
         app.state.ordain = ordain

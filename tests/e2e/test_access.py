@@ -241,7 +241,7 @@ def test_commands_of_the_owner_go_on(server: Server, tokens: dict[str, str]) -> 
     as_planner = {"ORDAIN_TOKEN": tokens["plan"]}
     assert run_cli("runs", "list", home=server.home, environment=as_planner).returncode == 0
     forbidden = run_cli("sessions", "list", home=server.home, environment=as_planner)
-    assert (forbidden.returncode, b"[forbidden]" in forbidden.stderr) == (1, True)
+    assert (forbidden.returncode, b"[forbidden]" in forbidden.stderr) == (2, True)
     file = server.home / "token"
     file.write_text(f"{tokens['plan']}\n", encoding="utf-8")
     assert run_cli("runs", "list", home=server.home, environment={"ORDAIN_TOKEN_FILE": str(file)}).returncode == 0

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -51,7 +51,7 @@ def clean_environment(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def serving(home: Path, environment: dict[str, str]) -> Iterator[httpx2.Client]:
+def serving(home: Path, environment: dict[str, str]) -> Generator[httpx2.Client]:
     """`ordain serve` on a free port, as a process of its own."""
     command = [sys.executable, "-m", "ordain", "serve", "--port", "0", "--data-dir", str(home)]
     log = home / "serve.log"

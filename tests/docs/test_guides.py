@@ -158,3 +158,12 @@ SHORT = ("conversation.md",)
 def test_a_guide_is_read_at_one_go(name: str) -> None:
     """What is looked up stands on a page of the reference."""
     assert len((DOCS / "guides" / name).read_text(encoding="utf-8").split()) <= GUIDE_WORDS
+
+
+def test_what_is_shown_is_typed_as_type_checkers_want_it() -> None:
+    """A context manager's function gives a generator: strict checkers refuse ``AsyncIterator`` and ``Iterator`` there."""
+    shown = [DOCS.parent / "README.md", *DOCS.rglob("*.md"), *(DOCS.parent / "examples").rglob("*.py")]
+    wrong = [
+        page.name for page in shown if re.search(r"contextmanager\n(async )?def .*-> (Async)?Iterator\[", page.read_text(encoding="utf-8"))
+    ]
+    assert wrong == []

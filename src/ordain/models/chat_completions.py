@@ -220,15 +220,11 @@ def _calls(message: AnswerMessage) -> list[tuple[object, object]]:
 
 
 def as_text(given: object) -> str | None:
-    """A tool's input as JSON text, also where it came as an object; None where it is neither."""
+    """A tool's input as JSON text, also where it came as another value, "" where none came; None where no text can carry it."""
+    if given is None or isinstance(given, str):
+        return given or ""
     try:
-        return (
-            _ENCODER.encode(cast("dict[str, Any]", given)).decode()
-            if isinstance(given, dict)
-            else given
-            if isinstance(given, str)
-            else None
-        )
+        return _ENCODER.encode(given).decode()
     except (msgspec.EncodeError, UnicodeEncodeError, RecursionError):
         return None
 

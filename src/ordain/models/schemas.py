@@ -83,11 +83,11 @@ class OutputTool(Struct, frozen=True):
     def answer(self, calls: Sequence[tuple[object, object]]) -> str | ModelError:
         """What was called with, from (name, input as JSON text) of every call; the answer as it was written.
 
-        A tool that must be called makes exactly one call of itself: any other call is of an endpoint that passed that over, and so is an input that no
-        enforced tool takes. One that is broken or cut off may be of an endpoint that keeps to it.
+        Of a tool that must be called there is one call: any other is told as such (``miscalled``), and so is an input that no enforced tool
+        takes. One that is broken or cut off may be of an endpoint that keeps to it.
         """
         if not calls:
-            return _ignored(UNCALLED)
+            return msgspec.structs.replace(malformed(UNCALLED), ignored=True)
         if len(calls) > 1:
             return self._other(SEVERAL_CALLS, calls)
         name, given = calls[0]
@@ -98,12 +98,12 @@ class OutputTool(Struct, frozen=True):
             return text
         if not isinstance(given, str) or may_be_held(given, wrapped(self.schema)):
             return malformed("the tool's input is not of its shape")
-        return _ignored(OTHER_INPUT)
+        return msgspec.structs.replace(malformed(OTHER_INPUT), miscalled=True)
 
     def _other(self, why: str, calls: Sequence[tuple[object, object]]) -> ModelError:
         """What is no answer; of another tool is what does not have an answer for its input, by whatever name it was called."""
         others = any(name != self.name and not (isinstance(given, str) and self._taken(given)) for name, given in calls)
-        return msgspec.structs.replace(_ignored(why), calls=others)
+        return msgspec.structs.replace(malformed(why), miscalled=True, calls=others)
 
     def _taken(self, given: str) -> str | None:
         try:
@@ -113,11 +113,6 @@ class OutputTool(Struct, frozen=True):
         except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError):
             return None
         return given
-
-
-def _ignored(why: str) -> ModelError:
-    """The answer is none, and its endpoint did not do what it was told."""
-    return msgspec.structs.replace(malformed(why), ignored=True)
 
 
 def output_tool(request: ModelRequest) -> OutputTool | None:

@@ -88,9 +88,9 @@ def test_any_other_call_is_malformed(calls: list[tuple[object, object]]) -> None
 
 
 @pytest.mark.parametrize(
-    ("calls", "ignored"),
+    ("calls", "miscalled"),
     [
-        ([], True),
+        ([], False),
         ([("other", '{"answer": {"a": 1}}')], True),
         ([("other", '{"a": 1}')], True),
         ([("step", '{"answer": {"a": 1}}'), ("other", "{}")], True),
@@ -104,12 +104,12 @@ def test_any_other_call_is_malformed(calls: list[tuple[object, object]]) -> None
         ([("step", None)], False),
     ],
 )
-def test_a_forced_tool_that_was_passed_over_is_told_so(calls: list[tuple[object, object]], ignored: bool) -> None:
-    """Another tool, several calls, an input that no enforced tool takes: the endpoint ignores what it is told; of one that is broken nobody knows."""
+def test_a_forced_tool_that_is_called_wrongly_is_told_so(calls: list[tuple[object, object]], miscalled: bool) -> None:
+    """Another tool, several calls, an input that no enforced tool takes; of one that is broken nobody knows, and no call at all is ignored for sure."""
     found = OutputTool("step", ROOTS[1]).answer(calls)
     assert isinstance(found, ModelError)
-    assert found.ignored is ignored
-    assert (found.message in NOT_HELD) is ignored
+    assert (found.miscalled, found.ignored) == (miscalled, not calls)
+    assert (found.message in NOT_HELD) is (miscalled or not calls)
 
 
 @pytest.mark.parametrize(

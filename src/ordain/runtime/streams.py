@@ -316,7 +316,15 @@ def event_of(entry: Entry) -> DurableEvent:
             )
         case EntryKind.QUESTION:
             until_ms = body.until // 1000
-            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=body.options, expires_at_ms=until_ms)
+            return QuestionEvent(
+                **place,
+                text=text,
+                key=body.key,
+                expected_type=body.expects,
+                options=body.options,
+                expires_at_ms=until_ms,
+                links=links_of(text),
+            )
         case EntryKind.APPROVAL:
             return ApprovalEvent(
                 **place,
@@ -328,6 +336,6 @@ def event_of(entry: Entry) -> DurableEvent:
                 expires_at_ms=body.until // 1000,
             )
         case EntryKind.SAID:
-            return SaidEvent(**place, text=text)
+            return SaidEvent(**place, text=text, links=links_of(text))
         case EntryKind.SUMMARY:
-            return SummaryEvent(**place, text=text, through=entry.through)
+            return SummaryEvent(**place, text=text, through=entry.through, links=links_of(text))

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 ZEROS: Final = 64
-Read = tuple[int, int, str]
+CodeSpan = tuple[int, int, str]
 """Where a code begins and ends, and what it means."""
 
 JSON_ESCAPE: Final = re.compile(
@@ -44,15 +44,15 @@ class Code(Struct, frozen=True):
     """
 
     sign: str
-    reads: Callable[[str, bool], Iterator[Read]]
+    reads: Callable[[str, bool], Iterator[CodeSpan]]
 
 
-def _json(text: str, _: bool) -> Iterator[Read]:
+def _json(text: str, _: bool) -> Iterator[CodeSpan]:
     for found in JSON_ESCAPE.finditer(text):
         yield found.start(), found.end(), msgspec.json.decode(f'"{found[0]}"')
 
 
-def _percent(text: str, _: bool) -> Iterator[Read]:
+def _percent(text: str, _: bool) -> Iterator[CodeSpan]:
     for run in _PERCENT.finditer(text):
         at = run.start()
         for character in bytes.fromhex(run[0].replace("%", "")).decode(errors="surrogateescape"):
@@ -61,7 +61,7 @@ def _percent(text: str, _: bool) -> Iterator[Read]:
             at = end
 
 
-def _entities(text: str, whole: bool) -> Iterator[Read]:
+def _entities(text: str, whole: bool) -> Iterator[CodeSpan]:
     for found in _ENTITY.finditer(text):
         if not (whole or found[4]) and found.end() == len(text):
             continue
@@ -80,7 +80,7 @@ PERCENT: Final = Code("%", _percent)
 ENTITIES: Final = Code("&", _entities)
 
 
-def plain(text: str, reads: Iterable[Read]) -> str:
+def plain(text: str, reads: Iterable[CodeSpan]) -> str:
     """The text without these codes."""
     parts, end = list[str](), 0
     for start, stop, read in reads:
@@ -89,7 +89,7 @@ def plain(text: str, reads: Iterable[Read]) -> str:
     return "".join((*parts, text[end:]))
 
 
-def places(text: str, reads: Iterable[Read]) -> list[int]:
+def places(text: str, reads: Iterable[CodeSpan]) -> list[int]:
     """Where each character of the text without these codes stands in the text with them, and its end."""
     found, end = list[int](), 0
     for start, stop, read in reads:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
 from ordain.contracts.spellings import SHORTEST, folded, spellings
-from ordain.contracts.text_codes import ENTITIES, JSON, JSON_ESCAPE, PERCENT, Code, Read, open_code, places, plain
+from ordain.contracts.text_codes import ENTITIES, JSON, JSON_ESCAPE, PERCENT, Code, CodeSpan, open_code, places, plain
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply
@@ -181,7 +181,7 @@ class _Layer(Struct):
 
     text: str
     below: _Layer | None = None
-    reads: list[Read] = []
+    reads: list[CodeSpan] = []
     _places: list[int] | None = None
 
     def place(self, at: int) -> int:

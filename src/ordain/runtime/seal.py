@@ -80,7 +80,10 @@ class Seal:
         Eight characters of it, or more than half.
         """
         layers = _layers(text) if "&" not in text else [*_layers(text), *_layers(text, whole=False)]
-        found = [(begin, stop) for layer in layers for _, begin, stop in (*self._found(layer), *self._broken_off(layer, len(text)))]
+        found = [(begin, stop) for layer in layers for _, begin, stop in self._found(layer)]
+        begun = {(begin, end) for layer in layers for begin, end in self._broken_off(layer)}
+        open_ones = [(at, len(text)) for at, end in begun if not any(begin <= at and end <= stop for begin, stop in found)]
+        found += open_ones  # what lies within a whole one is the beginning of none
         return _without(text, _with_escapes(text, found)) if found else text
 
     def clean(self, text: str) -> bool:
@@ -125,15 +128,15 @@ class Seal:
                     at = read.find(word, at + 1)
         return found
 
-    def _broken_off(self, layer: _Layer, stop: int) -> Iterator[tuple[int, int, int]]:
-        """The same for what may be the beginning of one, and is enough of it to be struck."""
+    def _broken_off(self, layer: _Layer) -> Iterator[tuple[int, int]]:
+        """From where to where there is what may be the beginning of one, and is enough of it to be struck."""
         for end in _ends(layer.text):
             part = layer.text[:end]
             at = self._open_from(part, enough=True)
             if open_token(part) >= TOKEN_SHOWN + SHORTEST:
                 at = min(at, len(part) - open_token(part) + TOKEN_SHOWN)
             if at < len(part):
-                yield layer.place(at), layer.place(at), stop
+                yield layer.place(at), layer.place(end)
 
     def _open_from(self, text: str, *, enough: bool = False) -> int:
         """From where on a text may be the beginning of a secret that it does not hold whole; its length where nothing may be."""

@@ -403,3 +403,8 @@ def test_no_text_takes_long(piece: str) -> None:
     seal.ended(text)
     seal.settled(text)
     assert time.process_time() - begun < 5, "a second at most is usual"
+
+
+def test_what_stands_behind_a_secret_is_shown() -> None:
+    """Also where its last sign and that might be the beginning of an entity."""
+    assert Seal(["0000000&"]).ended("0000000&end") == f"{STRUCK}end"

@@ -213,6 +213,12 @@ class Question(Camel):
     options: list[Option] = []
     message_id: str
     expires_at_ms: int
+    links: Links = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_links(cls, given: Any) -> Any:
+        return with_links(given, "text")
 
 
 class ApprovalOpen(Camel):

@@ -44,13 +44,14 @@ class OptionView(Struct, frozen=True, kw_only=True):
 
 
 class QuestionEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="question"):
-    """The run waits for an answer of this type, until then."""
+    """The run waits for an answer of this type, until then. ``links`` are the addresses in the text; absent where there are none."""
 
     text: str
     key: str
     expected_type: str
     options: tuple[OptionView, ...] = ()
     expires_at_ms: int = 0
+    links: list[TextLink] = []
 
 
 class ApprovalEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="approval"):
@@ -80,16 +81,18 @@ class ReplyEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="re
 
 
 class SaidEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="said"):
-    """Words on the way; the run goes on."""
+    """Words on the way; the run goes on. ``links`` as of a question."""
 
     text: str
+    links: list[TextLink] = []
 
 
 class SummaryEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="summary"):
-    """The transcript as far as entry ``through`` was summed up."""
+    """The transcript as far as entry ``through`` was summed up. ``links`` as of a question."""
 
     text: str
     through: int
+    links: list[TextLink] = []
 
 
 class ErasedEvent(Durable, frozen=True, kw_only=True, omit_defaults=True, tag="erased"):

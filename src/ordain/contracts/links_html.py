@@ -48,6 +48,8 @@ LISTS: Final = {"archive": r"[\s,]+", "attributionsrc": r"\s+", "ping": r"\s+", 
 """Attributes that hold several addresses, and what parts them."""
 SAID: Final = frozenset({"about", "alt", "content", "itemid", "itemtype", "placeholder", "property", "resource", "title", "value", "vocab"})
 """Attributes that say something: an address in them is nobody's."""
+GIVEN: Final = frozenset({("param", "value")})
+"""Of these, what gives a plug-in its film or its page."""
 RAW: Final = frozenset({"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "textarea", "title", "xmp"})
 """Elements in which a browser reads no elements, and another reader may."""
 
@@ -164,7 +166,7 @@ def _addresses(tag: str, name: str, value: str) -> Iterator[tuple[str, bool]]:
         yield cleaned(value), False
     elif name in LOADED:
         yield cleaned(value), True
-    elif name not in SAID:
+    elif name not in SAID or (tag, name) in GIVEN:
         yield from ((url, True) for url in css_addresses(value) if "(" in value or "\\" in value)
         if host_of(value):
             yield cleaned(value), True

@@ -1,30 +1,43 @@
-"""The spellings in which a secret comes back: whoever strikes secrets out looks for these."""
+"""The spellings in which a secret comes back: whoever strikes secrets out looks for these, in a text and in what it reads as (``text_codes``)."""
 
 from __future__ import annotations
 
 import base64
-import html
 import json
 from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
 import msgspec
+from msgspec import Struct
 
 SHORTEST = 8
-"""Fewer characters out of the middle of a base64 text say nothing of what they came from."""
+"""Fewer characters out of the middle of a base64 or base32 text say nothing of what they came from."""
 _URL_SAFE = str.maketrans("+/", "-_")
+_SMALL = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
-def spellings(secret: str) -> frozenset[str]:
+class Spellings(Struct, frozen=True):
+    """``exact`` ones, and those of which the case of the letters does not matter (``folded``, in small letters)."""
+
+    exact: frozenset[str]
+    folded: frozenset[str]
+
+
+def folded(text: str) -> str:
+    """The text with small letters for the capitals of ASCII, each in its place."""
+    return text.lower() if text.isascii() else text.translate(_SMALL)
+
+
+def spellings(secret: str) -> Spellings:
     """As it is and as servers write what they were sent.
 
-    In JSON; percent-encoded; in base64 of both alphabets, alone or in the midst of other bytes, such as ``user:KEY`` of HTTP Basic; in hexadecimal,
-    base32, and the entities of HTML, for what needs one or for every character.
+    In JSON; percent-encoded; in base64 of both alphabets and in base32 in capitals or not, alone or in the midst of other bytes, such as ``user:KEY`` of HTTP Basic;
+    in hexadecimal. Whatever a code writes for any of its characters is found by reading the code.
 
     In the midst, the two characters that the secret shares with its neighbours may be left.
     """
     if not secret:
-        return frozenset()
+        return Spellings(frozenset(), frozenset())
     found = {
         secret,
         json.dumps(secret)[1:-1],
@@ -35,19 +48,16 @@ def spellings(secret: str) -> frozenset[str]:
     }
     data = secret.encode("utf-8", "surrogatepass")
     whole = base64.b64encode(data).decode()
-    encoded = {whole, whole.rstrip("="), *(one for one in (_within(data, before) for before in range(3)) if len(one) >= SHORTEST)}
-    found |= {data.hex(), data.hex().upper(), base64.b32encode(data).decode().rstrip("="), *_entities(secret)}
-    return frozenset(found | encoded | {one.translate(_URL_SAFE) for one in encoded})
+    encoded = {whole, whole.rstrip("="), *_within(data, 6)}
+    any_case = {data.hex(), base64.b32encode(data).decode().rstrip("="), *_within(data, 5)}
+    return Spellings(frozenset(found | encoded | {one.translate(_URL_SAFE) for one in encoded}), frozenset(map(folded, any_case)))
 
 
-def _entities(secret: str) -> Iterator[str]:
-    """As HTML and XML are written."""
-    escaped = html.escape(secret)
-    yield from (escaped, escaped.replace("&#x27;", "&#39;"), escaped.replace("&#x27;", "&apos;"), html.escape(secret, quote=False))
-    yield from ("".join(form.format(ord(one)) for one in secret) for form in ("&#{};", "&#x{:x};", "&#x{:X};"))
-
-
-def _within(data: bytes, before: int) -> str:
-    """The base64 characters that are the data's alone where ``before`` bytes, modulo three, stand in front and anything behind."""
-    encoded = base64.b64encode(bytes(before) + data).decode()
-    return encoded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+def _within(data: bytes, bits: int) -> Iterator[str]:
+    """The characters of so many bits that are the data's alone, by how many bytes stand in front and anything behind."""
+    write = base64.b64encode if bits == 6 else base64.b32encode
+    for before in range(3 if bits == 6 else 5):
+        encoded = write(bytes(before) + data).decode()
+        own = encoded[-(-before * 8 // bits) : (before + len(data)) * 8 // bits]
+        if len(own) >= SHORTEST:
+            yield own

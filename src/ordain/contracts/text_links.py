@@ -1,7 +1,7 @@
 """What a text would make a page load or open: its links and images as data, with their hosts, beside the text.
 
 A model's text is not gated (it is what somebody reads), and whoever renders it decides what is fetched. What is found errs on the side of too much:
-Markdown, HTML, CSS and bare addresses, read as a browser would, whether or not a renderer knows them. Patterns find what looks like an address; what has
+Markdown, other markup (``links_markup``), HTML, CSS and bare addresses, read as a browser would, whether or not a renderer knows them. Patterns find what looks like an address; what has
 a structure (``links_markdown``, ``links_html``) is read by it as well. An address is listed where either finds it, and is loaded where either says so.
 """
 
@@ -12,9 +12,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, cast
 
+import msgspec
+from msgspec import Raw
 from pydantic import Field
 
 from ordain.contracts.links_markdown import markdown_addresses, unescaped
+from ordain.contracts.links_markup import MARKUP, MARKUP_SIGNS
 from ordain.contracts.url_hosts import host_of
 
 LINKS_MAX: Final = 200
@@ -35,9 +38,10 @@ _FOUND: Final = (
     (re.compile(rf"(?:\burl\(|@import\b{_SPACE}){_SPACE}[\"']?([^\s\"'<>)]{{1,4000}})", re.IGNORECASE), True),  # CSS
     (re.compile(r"\b([a-z][a-z0-9+.-]{1,20}:[/\\]{2}[^\s<>\"'`()\[\]]{1,4000})", re.IGNORECASE), False),
     (re.compile(r"(?<![\w@./])(www\.[^\s<>\"'`()\[\]]{3,4000})", re.IGNORECASE), False),
+    *MARKUP,
 )
 """Patterns, and whether what they find is loaded (True), opened (False), or which of the two their first group says (None)."""
-_SIGNS: Final = ("](", "][", "]:", "=", ":/", ":\\", "url(", "src(", "image", "[img", "![[", "@import", "www.", "<style")
+_SIGNS: Final = ("](", "][", "]:", "=", ":/", ":\\", "url(", "src(", "image", "[img", "![[", "@import", "www.", "<style", *MARKUP_SIGNS)
 """One of these stands, in small letters, in whatever a pattern finds: most texts have none, and an answer is looked at each time it is asked for."""
 _TAIL: Final = ".,;:!?*_~"
 
@@ -102,6 +106,14 @@ def as_field(text: str) -> dict[str, list[dict[str, Any]]]:
     """The field ``links`` of an answer that is put together as JSON; nothing where the text has none."""
     links = links_of(text)
     return {"links": [asdict(link) for link in links]} if links else {}
+
+
+def linked(result: Raw) -> Any:
+    """A result that goes out as it was recorded, with the links of all its texts beside them; the same where it has none, or a field of that name."""
+    value: Any = msgspec.json.decode(result)
+    if not isinstance(value, dict) or "links" in value or not (links := as_field(texts_of(cast("object", value)))):
+        return result
+    return {**cast("dict[str, Any]", value), **links}
 
 
 def _places(text: str) -> Iterator[tuple[int, str, bool]]:

@@ -235,6 +235,7 @@ class Wire(Generic[W]):
 
     ``take`` gets the request, the catalog and the id that the run will have, and refuses what only the catalog can judge
     (``InvalidRequest``). ``other`` is the code with which a run of another kind is refused where this one's answer is asked for.
+    ``said`` are the parts of the response in which a model speaks: the addresses in them stand beside it, as ``links``.
     ``exact`` are the places of the response, such as ``a.b``, that are given as they were recorded; of all others no text commands what shows it.
     """
 
@@ -242,6 +243,7 @@ class Wire(Generic[W]):
     take: Callable[[W, Catalog, str], Taken]
     response: Callable[[Ending], dict[str, Any]]
     other: str
+    said: tuple[str, ...]
     exact: frozenset[str] = frozenset()
 
 

@@ -24,7 +24,7 @@ from ordain.contracts.profiles import Structured
 from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuses, text_of
 from ordain.models.pictures import chat_content
 from ordain.models.refusals import malformed, why_unreadable
-from ordain.models.replies import TRUNCATED, Counts, counted, ended, replied
+from ordain.models.replies import TRUNCATED, counted, counts_of, ended, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Leave, ModelError, ModelReply, ModelRequest
 
@@ -71,6 +71,11 @@ class AnswerMessage(Struct, frozen=True):
     tool_calls: Any = None
     function_call: Any = None
 
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything in it."""
+        return any((self.content, self.refusal, self.tool_calls, self.function_call))
+
 
 class Choice(Struct, frozen=True):
     """One answer, and why it ended. ``text`` is what servers of the older wire put in the message's place."""
@@ -86,7 +91,7 @@ class Choice(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True):
-    """A whole answer, read from one body or put together from a stream; ``model``, ``usage`` and ``error`` as they came."""
+    """A whole answer, read from one body or put together from a stream; ``model``, ``usage`` and ``error`` as they came, ``usage`` also as counts."""
 
     choices: list[Choice] | None = None
     model: Any = None
@@ -169,20 +174,19 @@ def joined(text: str) -> str:
 
 def conclude(completion: Completion, asked: str, tool: OutputTool | None = None, *, plain: bool = False) -> ModelReply | ModelError:
     """Judge a whole answer; ``asked``, ``tool`` and ``plain`` as for ``read_completion``. Never raises."""
-    usage = fields(completion.usage)
-    cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens")
-    counts = Counts(given=usage.get("prompt_tokens"), said=usage.get("completion_tokens"), cached=cached)
+    counts = counts_of(completion.usage)
     if completion.error:
-        return counted(malformed("an error with a status of success"), counts)
+        return counted(malformed("an error with a status of success"), counts, spoke=bool(completion.choices))
     if not completion.choices:
-        return counted(malformed("no choices in the answer"), counts)
+        return counted(malformed("no choices in the answer"), counts, spoke=False)
     choice = completion.choices[0]
+    spoke = choice.said.says_something
     end = end_of(choice.finish_reason)
     if refuses(choice.said.refusal, choice.said.content):
-        return counted(REFUSED, counts)
+        return counted(REFUSED, counts, spoke=spoke)
     text = _said(choice, end, tool, plain=plain)
     if isinstance(text, ModelError):
-        return counted(text, counts)
+        return counted(text, counts, spoke=spoke)
     return ended(replied(text, completion.model, asked, counts), end)
 
 
@@ -220,15 +224,11 @@ def _calls(message: AnswerMessage) -> list[tuple[object, object]]:
 
 
 def as_text(given: object) -> str | None:
-    """A tool's input as JSON text, also where it came as an object; None where it is neither."""
+    """A tool's input as JSON text, also where it came as another value, "" where none came; None where no text can carry it."""
+    if given is None or isinstance(given, str):
+        return given or ""
     try:
-        return (
-            _ENCODER.encode(cast("dict[str, Any]", given)).decode()
-            if isinstance(given, dict)
-            else given
-            if isinstance(given, str)
-            else None
-        )
+        return _ENCODER.encode(given).decode()
     except (msgspec.EncodeError, UnicodeEncodeError, RecursionError):
         return None
 

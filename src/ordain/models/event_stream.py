@@ -20,6 +20,7 @@ from ordain.models.endings import End, end_of, refuses, text_of
 from ordain.models.exchange import is_events
 from ordain.models.narrative import WHOLE, early_text
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
+from ordain.models.replies import Counts, counted, counts_of, later
 from ordain.models.schemas import OutputTool
 from ordain.ports.model import ENDED_UNSAID, SILENCED, Heard, ModelError, ModelReply
 
@@ -127,6 +128,7 @@ class EventStream(ABC):
         self._fault: ModelError | None = None
         self._silent = False
         self._half = ""
+        self._told = Counts()
 
     def wants(self, media_type: bytes) -> bool:
         """Whether a body of this type comes here; from then on the answer is this stream."""
@@ -184,12 +186,18 @@ class EventStream(ABC):
 
     def conclude(self, asked: str, sent: str) -> ModelReply | ModelError:
         """What the stream said, after its end; ``asked`` and ``sent`` as for one body."""
-        if self._error is not None:
-            return read_stream_error(self._error, sent)
-        said = self._fault or self._whole(asked)
+        if self._error is not None:  # nothing follows it, so what was told of use is all
+            return counted(read_stream_error(self._error, sent), self._told, spoke=any(self._said))
+        if self._fault is not None:
+            return counted(self._fault, self._told, spoke=any(self._said)) if self._ended else self._fault
+        said = self._whole(asked)
         if isinstance(said, ModelReply) and (rest := self._narrative.rest()):
             self._heard(rest)
         return said
+
+    def _used(self, usage: object) -> None:
+        """An event tells of use."""
+        self._told = later(self._told, counts_of(usage))
 
     def _unsaid(self, reply: ModelReply | ModelError) -> ModelReply | ModelError:
         """Words whose stream ended, or fell silent, before anything said that they are whole: kept, and told so."""
@@ -212,19 +220,18 @@ class CompletionStream(EventStream):
         self._finish: str | None = None
         self._answered = self._done = False
         self._model: Any = None
-        self._usage: Any = None
 
     def _event(self, data: bytes) -> bool:
         if data.strip() == _DONE:
             self._done = True
             return False
         chunk = decoded(data, _CHUNK, plain=self._plain)
+        self._used(chunk.usage)
         error: Any = _ANY.decode(data) if chunk.object == "error" and not chunk.error else chunk.error
         if error:
             self._error = error
             return False
         self._model = chunk.model or self._model
-        self._usage = chunk.usage or self._usage
         for part in chunk.choices or ():
             if part.index == 0:
                 self._add(part)
@@ -272,5 +279,5 @@ class CompletionStream(EventStream):
             tool_calls=calls or ([{}] if self._other_tool else None),
         )
         choices = [Choice(message, self._finish)] if self._answered else None
-        reply = conclude(Completion(choices=choices, model=self._model, usage=self._usage), asked, self._tool, plain=self._plain)
+        reply = conclude(Completion(choices=choices, model=self._model, usage=self._told), asked, self._tool, plain=self._plain)
         return self._unsaid(reply) if self._finish is None and not self._done else reply

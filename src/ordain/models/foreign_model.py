@@ -50,7 +50,7 @@ from ordain.models.foreign_pictures import user_part
 from ordain.models.narrative import early_text, place_of
 from ordain.models.pace import TOO_FINE, Pace
 from ordain.models.refusals import NO_TIME, NOT_UNICODE, bounded_ms, error_within, malformed, meaning, named, read_refusal, retry_after_ms
-from ordain.models.replies import TRUNCATED, Counts, counted, ended, is_text, replied
+from ordain.models.replies import TRUNCATED, Counts, counted, counts_within, ended, is_text, replied
 from ordain.models.schemas import OutputTool, clean_name, schema_of, system_text, tool_of, wrapped
 from ordain.ports.model import Charge, Heard, ModelError, ModelReply, ModelRequest
 from ordain.runtime.time_limit import TimeLimit
@@ -319,7 +319,7 @@ def _refused(error: foreign.ModelHTTPError, headers: dict[bytes, bytes], sent: s
     delay = None if error.in_stream else retry_after_ms(headers)
     if delay is None and error.retry_after is not None:  # some say it in the body
         delay = bounded_ms(error.retry_after * 1000)
-    return ModelError(code=code, message=named(what, body, sent), retry_after_ms=delay)
+    return counted(ModelError(code=code, message=named(what, body, sent), retry_after_ms=delay), counts_within(error.body), spoke=False)
 
 
 def _disconnected(error: BaseException) -> ModelError:
@@ -372,9 +372,9 @@ def read_response(response: ModelResponse, asked: str, tool: OutputTool | None, 
     if text is CUT_OFF:  # what it counted so far is not all
         return CUT_OFF
     if isinstance(text, ModelError):
-        return counted(text, counts)
+        return counted(text, counts, spoke=bool(response.parts))
     if not is_text(text):
-        return counted(malformed("the text is not valid Unicode"), counts)
+        return counted(malformed("the text is not valid Unicode"), counts, spoke=True)
     return replied(text, response.model_name, asked, counts)
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.profiles import Structured
+from ordain.models.replies import counted, counts_within
 from ordain.ports.model import Charge, Leave, ModelError
 
 MESSAGE_CHARS = 300
@@ -102,11 +103,15 @@ def why_unreadable(body: bytes, error: Exception, what: str = "a chat completion
 
 
 def read_refusal(status: int, headers: Mapping[bytes, bytes], body: bytes, sent: str = "") -> ModelError:
-    """What an answer other than 2xx means. No word of ``sent`` (prompt, key) comes back in the message. Never raises."""
+    """What an answer other than 2xx means, with what it tells of use. No word of ``sent`` (prompt, key) comes back in the message. Never raises."""
     if 300 <= status < 400:
         return ModelError(code=ModelErrorCode.REJECTED, message=f"status {status}: redirects are not followed, correct base_url")
-    error = _error_of(body)
-    return ModelError(code=meaning(status, error), message=named(f"status {status}", error, sent), retry_after_ms=retry_after_ms(headers))
+    value = _value_of(body)
+    error = error_within(value)
+    refused = ModelError(
+        code=meaning(status, error), message=named(f"status {status}", error, sent), retry_after_ms=retry_after_ms(headers)
+    )
+    return counted(refused, counts_within(value), spoke=False)
 
 
 def fault_of(body: bytes, left: Container[Leave], leaves: Iterable[tuple[Leave, re.Pattern[str]]] = LEAVES) -> Leave | None:
@@ -189,11 +194,14 @@ def meaning(status: int, error: Mapping[str, Any]) -> ModelErrorCode:
 
 
 def _error_of(body: bytes) -> dict[str, Any]:
+    return error_within(_value_of(body))
+
+
+def _value_of(body: bytes) -> object:
     try:
-        value = _ANY.decode(body)
+        return _ANY.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    return error_within(value)
+        return None
 
 
 def error_within(value: object) -> dict[str, Any]:

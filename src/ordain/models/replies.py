@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import msgspec
 from msgspec import Struct
 
@@ -23,6 +25,35 @@ class Counts(Struct, frozen=True, kw_only=True):
     written: object = None
 
 
+def counts_of(usage: object) -> Counts:
+    """The counts of an object that tells of use, in the words of either wire; none where there are none. What is put together already stays."""
+    if isinstance(usage, Counts):
+        return usage
+    told = _object(usage)
+    details = _object(told.get("prompt_tokens_details", told.get("input_tokens_details")))
+    return Counts(
+        given=told.get("prompt_tokens", told.get("input_tokens")),
+        said=told.get("completion_tokens", told.get("output_tokens")),
+        cached=details.get("cached_tokens"),
+    )
+
+
+def counts_within(body: object) -> Counts:
+    """What a body that tells a fault tells of use: beside the fault, or within it."""
+    tree = _object(body)
+    return counts_of(tree.get("usage") or _object(tree.get("error")).get("usage"))
+
+
+def later(before: Counts, now: Counts) -> Counts:
+    """What counts after a stream has told of its use again: it adds up as it goes, so a count of nothing takes none back."""
+    told = {name: (getattr(before, name), getattr(now, name)) for name in Counts.__struct_fields__}
+    return Counts(**{name: new if count(new) or count(old) is None else old for name, (old, new) in told.items()})
+
+
+def _object(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
 def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
     """The reply; ``model`` is the name that the answer gives, ``asked`` the one that stands where it gives none or one that no wire can carry.
 
@@ -39,12 +70,16 @@ def replied(text: str, model: object, asked: str, counts: Counts) -> ModelReply:
     )
 
 
-def counted(error: ModelError, counts: Counts) -> ModelError:
-    """The error with what the whole answer told that it was made of: none that counts was given, and it costs what it costs. Of an answer that came to nothing none is a count."""
+def counted(error: ModelError, counts: Counts, *, spoke: bool) -> ModelError:
+    """The error with what was told of its use: none that counts was given, and it costs what it costs.
+
+    Of an answer that came to nothing none is a count; of one that said something (``spoke``) it can be none.
+    """
+    said = count(counts.said)
     return msgspec.structs.replace(
         error,
         input_tokens=count(counts.given) or None,
-        output_tokens=count(counts.said),
+        output_tokens=said or None if spoke else said,
         cached_tokens=count(counts.cached) or 0,
         written_tokens=count(counts.written) or 0,
     )

@@ -19,7 +19,7 @@ from ordain.models.endings import BROKEN, FILTERED, REFUSED, End, end_of, refuse
 from ordain.models.event_stream import CUT_OFF, EventStream
 from ordain.models.pictures import response_input
 from ordain.models.refusals import malformed, read_stream_error, why_unreadable
-from ordain.models.replies import TRUNCATED, Counts, counted, ended, replied
+from ordain.models.replies import TRUNCATED, Counts, counted, counts_of, ended, later, replied
 from ordain.models.schemas import OutputTool, clean_name, native_format, system_text, tool_definition
 from ordain.ports.model import Heard, Leave, ModelError, ModelReply, ModelRequest
 
@@ -57,6 +57,7 @@ class _Event(Struct, frozen=True):
     code: Any = None
     param: Any = None
     message: Any = None
+    usage: Any = None
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -115,18 +116,18 @@ class _Asked(Struct, frozen=True):
     sent: str
     plain: bool = False
     pieces: str = ""
+    told: Counts = Counts()
 
 
 def _judged(response: _Response, asked: str, how: _Asked) -> ModelReply | ModelError:
-    usage = fields(response.usage)
-    cached = fields(usage.get("input_tokens_details")).get("cached_tokens")
-    counts = Counts(given=usage.get("input_tokens"), said=usage.get("output_tokens"), cached=cached)
+    counts = later(how.told, counts_of(response.usage))
+    spoke = bool(response.output or how.pieces)
     end = _end_of(response, how.sent)
     if isinstance(end, ModelError):
-        return counted(end, counts)
+        return counted(end, counts, spoke=spoke)
     text = _text_or_fault(response, end, how)
     if isinstance(text, ModelError):
-        return counted(text, counts)
+        return counted(text, counts, spoke=spoke)
     return ended(replied(joined(text) if how.plain else text, response.model, asked, counts), end)
 
 
@@ -189,6 +190,7 @@ class ResponseStream(EventStream):
             return False
         event = decoded(data, _EVENT, plain=self._plain)
         self._begun = True
+        self._used(event.usage if event.response is None else event.response.usage)
         if event.type == "error" or (event.error and event.response is None):
             self._error = event.error or {"code": event.code, "param": event.param, "message": event.message}
             return False
@@ -222,4 +224,5 @@ class ResponseStream(EventStream):
             return reply if self._done else self._unsaid(reply)
         if self._response is None:
             return CUT_OFF if self._begun or not self._bytes else malformed("no answer in the stream")
-        return _judged(self._response, asked, _Asked(self._tool, self._sent, plain=self._plain, pieces="".join(self._said)))
+        how = _Asked(self._tool, self._sent, plain=self._plain, pieces="".join(self._said), told=self._told)
+        return _judged(self._response, asked, how)

@@ -18,7 +18,7 @@ from ordain.models.refusals import malformed
 from ordain.ports.model import ModelError, ModelRequest
 from ordain.prompts.constraint import constrained
 from ordain.prompts.prompt import Prompt
-from ordain.rules.enforcement import UNCALLED
+from ordain.rules.enforcement import OTHER_INPUT, OTHER_TOOL, SEVERAL_CALLS, UNCALLED, may_be_held
 
 WRAPPED = "answer"
 SCHEMAS_KEPT = 256
@@ -81,21 +81,29 @@ class OutputTool(Struct, frozen=True):
         return f"{WRAPPED}.{place}" if place and is_wrapped(self.schema) else place
 
     def answer(self, calls: Sequence[tuple[object, object]]) -> str | ModelError:
-        """What was called with, from (name, input as JSON text) of every call; the answer as it was written."""
+        """What was called with, from (name, input as JSON text) of every call; the answer as it was written.
+
+        Of a tool that must be called there is one call: any other is told as such (``miscalled``), and so is an input that no enforced tool
+        takes. One that is broken or cut off may be of an endpoint that keeps to it.
+        """
         if not calls:
             return msgspec.structs.replace(malformed(UNCALLED), ignored=True)
         if len(calls) > 1:
-            return self._other(f"{len(calls)} tool calls where one was asked for", calls)
+            return self._other(SEVERAL_CALLS, calls)
         name, given = calls[0]
         if name != self.name:
-            return self._other("a call of a tool that was not offered", calls)
+            return self._other(OTHER_TOOL, calls)
         text = self._taken(given) if isinstance(given, str) else None
-        return malformed("the tool's input is not of its shape") if text is None else text
+        if text is not None:
+            return text
+        if not isinstance(given, str) or may_be_held(given, wrapped(self.schema)):
+            return malformed("the tool's input is not of its shape")
+        return msgspec.structs.replace(malformed(OTHER_INPUT), miscalled=True)
 
     def _other(self, why: str, calls: Sequence[tuple[object, object]]) -> ModelError:
         """What is no answer; of another tool is what does not have an answer for its input, by whatever name it was called."""
         others = any(name != self.name and not (isinstance(given, str) and self._taken(given)) for name, given in calls)
-        return msgspec.structs.replace(malformed(why), calls=others)
+        return msgspec.structs.replace(malformed(why), miscalled=True, calls=others)
 
     def _taken(self, given: str) -> str | None:
         try:

@@ -57,7 +57,12 @@ async def try_once(name: str, profile: ModelProfile, model: ModelPort, way: Stru
     known: dict[str, Any] = {"profile": name, "provider": profile.provider, "model": profile.model}
     known["duration_ms"] = round((time.monotonic() - began) * 1000)
     if isinstance(answer, ModelError):
-        return Verdict(**known, code=str(answer.code), message=answer.message, advice=NOT_HELD if answer.ignored else REMEDIES[answer.code])
+        return Verdict(
+            **known,
+            code=str(answer.code),
+            message=answer.message,
+            advice=NOT_HELD if answer.ignored or answer.miscalled else REMEDIES[answer.code],
+        )
     known |= {"answering_model": answer.model, "input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
     known["usd_micros"] = cost(profile, answer.input_tokens or 0, answer.output_tokens or 0)
     if profile.provider in NO_MODELS:

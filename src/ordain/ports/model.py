@@ -167,7 +167,8 @@ class ModelError(Struct, frozen=True, kw_only=True):
     """A failed attempt, mapped to the closed set. ``message``: at most 300 characters, no secret, no prompt.
 
     An adapter that knows more of the cost than the code says gives it as ``known``; who reads asks for ``charge``. ``held`` is as in a reply;
-    ``ignored``: the endpoint answered, and not in the way that it was told to; ``calls``: it called a tool, or meant to. ``left`` is what the request did without, ``fault`` the part of it that
+    ``ignored``: the endpoint answered, and not in the way that it was told to; ``miscalled``: it called tools,
+    and not the one as it was told to, which may be a slip of its model once, and is its endpoint's way twice; ``calls``: it called a tool, or meant to. ``left`` is what the request did without, ``fault`` the part of it that
     a refusal names and that can be left out too, ``doubted`` what may be meant by one that names nothing. The token counts are those of the whole answer that
     was none, as in a reply: None where there was none, or its provider gave none.
     """
@@ -178,6 +179,7 @@ class ModelError(Struct, frozen=True, kw_only=True):
     known: Charge | None = None
     held: Structured | None = None
     ignored: bool = False
+    miscalled: bool = False
     calls: bool = False
     left: frozenset[Leave] = frozenset()
     fault: Leave | None = None

@@ -20,7 +20,10 @@ from ordain.rules.thought_tags import without_thoughts
 WORDS = "words where an answer of its schema was asked for"
 OTHER_SHAPE = "an answer of another shape where one of its schema was asked for"
 UNCALLED = "the tool that holds the answer was not called"
-NOT_HELD = frozenset({WORDS, OTHER_SHAPE, UNCALLED})
+OTHER_TOOL = "a call of a tool that was not offered"
+SEVERAL_CALLS = "several tool calls where one was asked for"
+OTHER_INPUT = "the input of the tool that holds the answer is none that it takes"
+NOT_HELD = frozenset({WORDS, OTHER_SHAPE, UNCALLED, OTHER_TOOL, SEVERAL_CALLS, OTHER_INPUT})
 """What is told of an endpoint that answers, and not in the way that it was told to."""
 PARTS_MOST = 200
 """So many parts of a schema are looked at, one within another or beside it; what lies beyond is held to be kept."""
@@ -49,8 +52,8 @@ class PassedOver(Struct, frozen=True, kw_only=True):
 def passed_over(text: str, schema: Mapping[str, Any] | None) -> PassedOver | None:
     """What shows that the schema was passed over; None where it may have been kept, or the answer serves as it is. Total."""
     text = without_thoughts(text)
-    bare = text.strip().removeprefix("\ufeff").strip()
-    begins = bare[:1] in ("{", "[") and not _NO_JSON.match(bare)
+    bare = _bare(text)
+    begins = _begins(bare)
     if begins and _may_be_kept(bare, schema):
         return None
     found = parse_object(text)
@@ -58,6 +61,20 @@ def passed_over(text: str, schema: Mapping[str, Any] | None) -> PassedOver | Non
     if said is not None and keeps(said, schema):
         return None
     return PassedOver(why=OTHER_SHAPE if begins or said is not None else WORDS, text=text, said=said)
+
+
+def may_be_held(text: str, schema: Mapping[str, Any] | None) -> bool:
+    """Whether an enforced schema may have let a text through that serves as no answer: broken or cut off as it is, it begins as a value of it. Total."""
+    bare = _bare(text)
+    return _begins(bare) and _may_be_kept(bare, schema)
+
+
+def _bare(text: str) -> str:
+    return text.strip().removeprefix("\ufeff").strip()
+
+
+def _begins(bare: str) -> bool:
+    return bare[:1] in ("{", "[") and not _NO_JSON.match(bare)
 
 
 def _may_be_kept(text: str, schema: Mapping[str, Any] | None) -> bool:

@@ -14,6 +14,7 @@ from ordain.contracts.access import Principal
 from ordain.contracts.catalog import Catalog
 from ordain.contracts.conversation import Message
 from ordain.contracts.ids import DEFAULT_WORKSPACE
+from ordain.contracts.text_links import as_field, linked, texts_of
 from ordain.contracts.visible import visible_value
 from ordain.errors import Conflict, LeaseLost, NotFound, RunLost, StorageUnavailable, Transient
 from ordain.flows.kind import Taken
@@ -212,6 +213,8 @@ class Runtime:
     def response(self, view: RunView, contract: type[BaseModel] | None = None, raw: Mapping[str, str] | None = None) -> Any:
         """What a caller from outside is answered, as the run's kind answers (``raw``: with what verbs replied); of other kinds the result, or None.
 
+        Beside it stand the addresses in what models say in it (``links``): here, where it leaves, and in no record.
+
         Raises:
             Conflict: the run is not of the kind that answers ``contract``.
         """
@@ -221,8 +224,9 @@ class Runtime:
             wanted = kinds.answering(contract).wire
             raise Conflict(f"run {stored.id} is a {stored.flow} run", code="" if wanted is None else wanted.other)
         if kind is None or kind.wire is None:
-            return None if view.result == NULL else view.result
-        return visible_value(kind.wire.response(ending_of(view, raw, self.catalog)), kind.wire.exact)
+            return None if view.result == NULL else linked(view.result)
+        told = kind.wire.response(ending_of(view, raw, self.catalog))
+        return visible_value({**told, **as_field(texts_of([told[part] for part in kind.wire.said]))}, kind.wire.exact)
 
     @property
     def catalog(self) -> Catalog:

@@ -15,20 +15,15 @@ import msgspec
 from msgspec import Struct
 
 from ordain.contracts.access import TOKEN_SHOWN, may_hold_token, open_token, tokens_in
-from ordain.contracts.spellings import SHORTEST, spellings
+from ordain.contracts.spellings import SHORTEST, folded, spellings
+from ordain.contracts.text_codes import ENTITIES, JSON, JSON_ESCAPE, PERCENT, Code, CodeSpan, open_code, places, plain
 from ordain.ports.model import Heard, ModelError, ModelPort, ModelReply, ModelRequest
 from ordain.ports.verb import AnyLeafResult, LeafCall, LeafFailed, LeafReturned, VerbPort
 from ordain.runtime.model_answers import held_reply
 
 STRUCK = "[secret]"
 LAYERS = 3
-"""How often percent signs and the escapes of JSON are read: a text in JSON in a text in JSON."""
-_JSON = re.compile(r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})')
-"""An escape of JSON; a surrogate counts with its other half only."""
-_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
-_OPEN_CODE = re.compile(r"(?:%[0-9a-fA-F]?|\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?|u[0-9a-fA-F]{0,3})?)\Z")
-"""What may become one of these."""
-_OPEN_CODE_CHARS = 11
+"""How often each code is read: a text in JSON in a text in JSON."""
 _HALF = re.compile("[\udc80-\udcff]{1,3}\\Z")
 """Bytes at the end that are no character yet."""
 _ESCAPED = {'"': '"', "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -39,13 +34,15 @@ _NUMBER = frozenset("0123456789.-+e")
 class Seal:
     """Strikes known secrets out of texts and values in the spellings of ``contracts.spellings``, and whatever has the form of one of Ordain's tokens.
 
-    A text is looked at as it is, and as it reads without percent signs and the escapes of JSON, whichever of them a writer chose.
+    A text is looked at as it is, and as it reads without percent signs, the escapes of JSON and the entities of HTML, whichever of them a writer chose.
     """
 
     def __init__(self, secrets: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
         """More may be added while it is in use. Those of fewer than ``shortest`` characters are passed over: striking them out would strike out words."""
         self._shortest = shortest
         self._words: tuple[str, ...] = ()
+        self._folded: tuple[str, ...] = ()
+        self._longest = 0
         self._numeric = False
         self._begins = self._first = re.compile("")
         self.add(*secrets)
@@ -55,17 +52,17 @@ class Seal:
 
     def add(self, *secrets: str) -> None:
         """Know these too."""
-        words = set(self._words)
-        for secret in secrets:
-            if len(secret) >= self._shortest:
-                words |= spellings(secret)
-        self._words = tuple(sorted(words, key=lambda word: (-len(word), word)))
+        known = [spellings(secret) for secret in secrets if len(secret) >= self._shortest]
+        self._words = _longest_first({*self._words, *(word for one in known for word in one.exact)})
+        self._folded = _longest_first({*self._folded, *(word for one in known for word in one.folded)})
+        words = (*self._words, *self._folded)
+        self._longest = max(map(len, words), default=0)
         self._numeric = any(_NUMBER.issuperset(word) for word in words)
-        firsts = {word[0] for word in words}
+        firsts = {word[0] for word in words} | {word[0].upper() for word in self._folded}
         begins = f"[{re.escape(''.join(sorted(firsts)))}]" if words else "(?!)"
         codes = "".join(code for code, read in _ESCAPED.items() if read in firsts)
         self._begins = re.compile(begins)
-        self._first = re.compile(rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)")
+        self._first = re.compile(rf"{begins}|\\(?:[u\\{codes}]|\Z)|%(?:[0-9a-fA-F]|\Z)|&(?:[#a-zA-Z]|\Z)")
 
     def text(self, text: str) -> str:
         """The text without them, and without anything that has the form of one of Ordain's own tokens; of a token its public id stays.
@@ -82,7 +79,11 @@ class Seal:
 
         Eight characters of it, or more than half.
         """
-        found = [(begin, stop) for layer in _layers(text) for _, begin, stop in (*self._found(layer), *self._broken_off(layer, len(text)))]
+        layers = _layers(text) if "&" not in text else [*_layers(text), *_layers(text, whole=False)]
+        found = [(begin, stop) for layer in layers for _, begin, stop in self._found(layer)]
+        begun = {(begin, end) for layer in layers for begin, end in self._broken_off(layer)}
+        open_ones = [(at, len(text)) for at, end in begun if not any(begin <= at and end <= stop for begin, stop in found)]
+        found += open_ones  # what lies within a whole one is the beginning of none
         return _without(text, _with_escapes(text, found)) if found else text
 
     def clean(self, text: str) -> bool:
@@ -103,7 +104,7 @@ class Seal:
     def _settled_in_layers(self, text: str) -> tuple[int, list[tuple[int, int, int]]]:
         cut = len(text)
         found: list[tuple[int, int, int]] = []
-        for layer in _layers(text):
+        for layer in _layers(text, whole=False):
             found += self._found(layer)
             for end in _ends(layer.text):
                 part = layer.text[:end]
@@ -119,34 +120,36 @@ class Seal:
     def _found_in(self, text: str) -> list[tuple[int, int, int]]:
         """Where secrets and tokens stand in a text: where each begins, from where it is struck, where it ends."""
         found = tokens_in(text)
-        for word in self._words:
-            at = text.find(word)
-            while at >= 0:
-                found.append((at, at, at + len(word)))
-                at = text.find(word, at + 1)
+        for words, read in ((self._words, text), (self._folded, folded(text) if self._folded else "")):
+            for word in words:
+                at = read.find(word)
+                while at >= 0:
+                    found.append((at, at, at + len(word)))
+                    at = read.find(word, at + 1)
         return found
 
-    def _broken_off(self, layer: _Layer, stop: int) -> Iterator[tuple[int, int, int]]:
-        """The same for what may be the beginning of one, and is enough of it to be struck."""
+    def _broken_off(self, layer: _Layer) -> Iterator[tuple[int, int]]:
+        """From where to where there is what may be the beginning of one, and is enough of it to be struck."""
         for end in _ends(layer.text):
             part = layer.text[:end]
             at = self._open_from(part, enough=True)
             if open_token(part) >= TOKEN_SHOWN + SHORTEST:
                 at = min(at, len(part) - open_token(part) + TOKEN_SHOWN)
             if at < len(part):
-                yield layer.place(at), layer.place(at), stop
+                yield layer.place(at), layer.place(end)
 
     def _open_from(self, text: str, *, enough: bool = False) -> int:
         """From where on a text may be the beginning of a secret that it does not hold whole; its length where nothing may be."""
-        if self._words:
-            for first in self._begins.finditer(text, max(0, len(text) - len(self._words[0]) + 1)):
-                at = first.start()
-                size = len(text) - at
+        if self._longest:
+            for first in self._begins.finditer(text, max(0, len(text) - self._longest + 1)):
+                end = text[first.start() :]
+                small, size = folded(end), len(end)
                 if any(
-                    len(word) > size and word.startswith(text[at:]) and (not enough or size >= SHORTEST or 2 * size > len(word))
-                    for word in self._words
+                    len(word) > size and word.startswith(read) and (not enough or size >= SHORTEST or 2 * size > len(word))
+                    for words, read in ((self._words, end), (self._folded, small))
+                    for word in words
                 ):
-                    return at
+                    return first.start()
         return len(text)
 
     def value(self, value: Any) -> Any:
@@ -172,12 +175,16 @@ class Seal:
         return value
 
 
+def _longest_first(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
 class _Layer(Struct):
     """A text as it reads with a code taken away, over the text where it stood."""
 
     text: str
     below: _Layer | None = None
-    code: re.Pattern[str] = _JSON
+    reads: list[CodeSpan] = []
     _places: list[int] | None = None
 
     def place(self, at: int) -> int:
@@ -185,61 +192,42 @@ class _Layer(Struct):
         if self.below is None:
             return at
         if self._places is None:
-            self._places = _places(self.below.text, self.code)
+            self._places = places(self.below.text, self.reads)
         return self.below.place(self._places[at])
 
 
 def _coded(text: str) -> bool:
     """Whether there is any other way to read it, or may be one when it goes on."""
-    return "\\" in text or "%" in text
+    return "\\" in text or "%" in text or "&" in text
 
 
-def _layers(text: str) -> list[_Layer]:
-    """The text as it is, and each other way to read it."""
-    layers = [_Layer(text)]
-    if "\\" in text and (plain := _PERCENT.sub(_from_percent, text)) != text:
-        layers.append(_Layer(plain, layers[0], _PERCENT))
-    top = layers[0]
-    for code, sign, read in ((_JSON, "\\", _from_json), (_PERCENT, "%", _from_percent)) * LAYERS:
-        if sign in top.text and (plain := code.sub(read, top.text)) != top.text:
-            top = _Layer(plain, top, code)
+def _layers(text: str, *, whole: bool = True) -> list[_Layer]:
+    """The text as it is, and each other way to read it; one that is not ``whole`` may go on."""
+    first = _Layer(text)
+    alone = [read for code in (PERCENT, ENTITIES) if (read := _below(first, code, whole=whole)) is not None]
+    layers, top = [first], first
+    for code in (JSON, PERCENT, ENTITIES) * LAYERS:
+        if (read := _below(top, code, whole=whole)) is not None:
+            top = read
             layers.append(top)
-    return layers
+    return layers + [one for one in alone if one.text not in (layer.text for layer in layers)]
+
+
+def _below(layer: _Layer, code: Code, *, whole: bool) -> _Layer | None:
+    """The text without this code; None where it has none."""
+    reads = list(code.reads(layer.text, whole)) if code.sign in layer.text else []
+    return _Layer(plain(layer.text, reads), layer, reads) if reads else None
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Where a text ends, and where it does without what may become a character yet."""
-    end = len(text)
-    yield end
-    if (found := _OPEN_CODE.search(text, max(0, end - _OPEN_CODE_CHARS))) is not None:
-        before = text[: found.start()]
-        if text[found.start()] == "%" or (len(before) - len(before.rstrip("\\"))) % 2 == 0:  # else it is the second half of an escape
-            end = found.start()
-            yield end
+    """Where a text ends, and where it does without what may become a character yet, also a part of what may become one."""
+    yield (end := len(text))
+    for _ in range(LAYERS):
+        if (begun := open_code(text[:end])) == end:
+            break
+        yield (end := begun)
     if (half := _HALF.search(text[max(0, end - 3) : end])) is not None:
         yield end - len(half[0])
-
-
-def _from_json(escape: re.Match[str]) -> str:
-    return msgspec.json.decode(f'"{escape[0]}"')
-
-
-def _from_percent(run: re.Match[str]) -> str:
-    return bytes.fromhex(run[0].replace("%", "")).decode(errors="surrogateescape")
-
-
-def _places(text: str, code: re.Pattern[str]) -> list[int]:
-    """Where each character of the text without this code stands in the text with it, and its end."""
-    places: list[int] = []
-    end = 0
-    for found in code.finditer(text):
-        places += range(end, found.start())
-        end = found.start()
-        for character in _from_json(found) if code is _JSON else _from_percent(found):
-            places.append(end)
-            end += 3 * len(character.encode(errors="surrogateescape")) if code is _PERCENT else 0
-        end = found.end()
-    return [*places, *range(end, len(text) + 1)]
 
 
 def _without(text: str, found: Iterable[tuple[int, int]]) -> str:
@@ -257,7 +245,7 @@ def _with_escapes(text: str, found: list[tuple[int, int]]) -> list[tuple[int, in
     """The same stretches with the whole of each escape that they cut: what is left has to be JSON still."""
     if "\\" not in text:
         return found
-    escapes = [escape.span() for escape in _JSON.finditer(text)]
+    escapes = [escape.span() for escape in JSON_ESCAPE.finditer(text)]
     starts = [start for start, _ in escapes]
 
     def around(at: int) -> tuple[int, int]:

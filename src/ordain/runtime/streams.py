@@ -10,7 +10,7 @@ A stream is of one session, and not of whichever bears its id: once that is eras
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -291,7 +291,11 @@ def event_of(entry: Entry) -> DurableEvent:
         raise JournalCorrupt(
             f"entry {entry.seq}: column body holds what cannot be read", details={"seq": entry.seq, "column": "body"}
         ) from None
-    body = visible_value(body)
+    return _said(entry, place, visible_value(body))
+
+
+def _said(entry: Entry, place: Mapping[str, Any], body: _Body) -> DurableEvent:
+    """The event of an entry whose body is read; ``place`` is what every event has."""
     text = body.text
     match entry.kind:
         case EntryKind.MESSAGE:
@@ -316,7 +320,15 @@ def event_of(entry: Entry) -> DurableEvent:
             )
         case EntryKind.QUESTION:
             until_ms = body.until // 1000
-            return QuestionEvent(**place, text=text, key=body.key, expected_type=body.expects, options=body.options, expires_at_ms=until_ms)
+            return QuestionEvent(
+                **place,
+                text=text,
+                key=body.key,
+                expected_type=body.expects,
+                options=body.options,
+                expires_at_ms=until_ms,
+                links=links_of(text),
+            )
         case EntryKind.APPROVAL:
             return ApprovalEvent(
                 **place,
@@ -328,6 +340,6 @@ def event_of(entry: Entry) -> DurableEvent:
                 expires_at_ms=body.until // 1000,
             )
         case EntryKind.SAID:
-            return SaidEvent(**place, text=text)
+            return SaidEvent(**place, text=text, links=links_of(text))
         case EntryKind.SUMMARY:
-            return SummaryEvent(**place, text=text, through=entry.through)
+            return SummaryEvent(**place, text=text, through=entry.through, links=links_of(text))

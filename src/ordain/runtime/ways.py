@@ -54,6 +54,8 @@ class Ways:
         self._suspected: dict[str, dict[Structured, frozenset[Leave]]] = {}
         """Ways that were refused, each with what the refused request did without."""
         self._suspected_left: dict[str, set[Leave]] = {}
+        self._miscalled: dict[str, Structured] = {}
+        """The way in which a profile's last answer called tools, and not as it was told to."""
         self._asked: dict[str, tuple[ModelProfile, LearntWays]] = {}
         """Each profile as it was asked last, with what was known then: every call asks several times."""
 
@@ -120,7 +122,7 @@ class Ways:
         if isinstance(said, ModelReply):
             self._without(name, profile, said, now)
             self._begun(name, profile, said.words_first, now)
-        if held is None or held not in profile.ways or (isinstance(said, ModelError) and not said.ignored):
+        if held is None or held not in profile.ways or not self._tells(name, profile, said):
             return said, False
         self._taken(name, profile, said, now)
         if isinstance(said, ModelReply) and held is Structured.NATIVE and lower:
@@ -128,6 +130,23 @@ class Ways:
         if isinstance(said, ModelError) and lower:
             self._learn(name, profile, {held: Learnt.IGNORED}, now)
         return said, isinstance(said, ModelError) and bool(lower)
+
+    def _tells(self, name: str, profile: ModelProfile, said: ModelReply | ModelError) -> bool:
+        """Whether an answer shows what its endpoint does of the way that it was told.
+
+        A tool that is called wrongly may be a slip of the model: it shows so the second time without a right call between, and at once where the endpoint
+        is known to ignore another way.
+        """
+        if isinstance(said, ModelError) and not said.miscalled:
+            return said.ignored
+        before = self._miscalled.pop(name, None)
+        if isinstance(said, ModelReply) or (before is not None and before is said.held):
+            return True
+        if Learnt.IGNORED in self.learnt(name, profile).values():
+            return True
+        if said.held is not None:
+            self._miscalled[name] = said.held
+        return False
 
     def _refused(self, name: str, said: ModelError, *, lower: bool) -> bool:
         """What is suspected of a refusal: what it names, the way, what it may mean; at the end of all that it was something else, and nothing is learnt."""

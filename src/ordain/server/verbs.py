@@ -17,7 +17,6 @@ from ordain.contracts.ids import DEFAULT_WORKSPACE, WorkspaceId
 from ordain.contracts.nearest import no_such
 from ordain.contracts.planner import Strict
 from ordain.contracts.risk import Risk, risk_of
-from ordain.contracts.text_links import as_field, texts_of
 from ordain.contracts.verbs import VerbReply, VerbRequest, VerbSpec
 from ordain.errors import NotFound, Transient
 from ordain.runtime.door import Runtime, RunView
@@ -150,9 +149,7 @@ def problems_of(runtime: Runtime) -> Sequence[CatalogProblem]:
 
 
 def _replied(face: Face, view: RunView) -> Mapping[str, Any]:
-    """A verb's reply, with the addresses in what it gave back."""
-    reply = face.runtime.response(view, VerbRequest)
-    return {**sent(face.runtime, view, reply), **as_field(texts_of(reply["output"]))}
+    return sent(face.runtime, view, face.runtime.response(view, VerbRequest))
 
 
 def verbs_router(face: Face) -> Resource:

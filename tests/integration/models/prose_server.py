@@ -1,7 +1,8 @@
 """A fake OpenAI-compatible endpoint as small ones are: it writes prose, and refuses or passes over what it does not know.
 
 ``refuses`` are fields of a request that it answers with ``status`` (``response_format``, ``tools``); what it takes it pays no heed to. ``plans``:
-where a prompt's words ask for JSON of a schema it gives a planner's last step, or an object of facts; ``steps`` are given before that. Every body is kept, as it came.
+where a prompt's words ask for JSON of a schema it gives a planner's last step, or an object of facts; ``steps`` are given before that. ``calls`` are the
+functions that it calls, with their inputs, where it is told to call another. Every body is kept, as it came.
 """
 
 import json
@@ -29,12 +30,20 @@ class ProseEndpoint:
     steps: list[dict[str, Any]] = field(default_factory=list)
     says: str = PROSE
     status: int = 400
+    calls: list[tuple[str, str]] = field(default_factory=list)
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     def ways(self) -> list[str]:
         """How each request wanted its answer held, in order."""
         return [way_of(body) for body in self.asked]
+
+    def message(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What it answers, as a message's fields."""
+        if not self.calls or "tools" not in body:
+            return {"content": self.text(body)}
+        called = [{"name": name, "arguments": given} for name, given in self.calls]
+        return {"tool_calls": [{"index": n, "id": f"c{n}", "type": "function", "function": one} for n, one in enumerate(called)]}
 
     def text(self, body: dict[str, Any]) -> str:
         """What it says to a request."""
@@ -68,13 +77,15 @@ class _Handler(QuietHandler):
                 "application/json",
                 json.dumps({"error": {"message": f"unknown field {refused[0]}", "param": refused[0]}}),
             )
-        text = self.endpoint.text(body)
+        message = self.endpoint.message(body)
+        text: str = message.get("content", "")
         usage = {"prompt_tokens": 20, "completion_tokens": 10}
         if not body.get("stream"):
-            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
             return self._send(200, "application/json", json.dumps({"model": "small", "choices": [choice], "usage": usage}))
+        whole = [] if "content" in message else [{"choices": [{"index": 0, "delta": message}]}]
         pieces = [{"choices": [{"index": 0, "delta": {"content": text[at : at + 7]}}]} for at in range(0, len(text), 7)]
-        events = [*pieces, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage}]
+        events = [*whole, *pieces, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage}]
         said = "".join(f"data: {json.dumps({'model': 'small', **event})}\n\n" for event in events)
         return self._send(200, "text/event-stream", said + "data: [DONE]\n\n")
 
@@ -89,10 +100,10 @@ class _Handler(QuietHandler):
 
 @contextmanager
 def prose_endpoint(
-    *refuses: str, plans: bool = False, says: str = PROSE, steps: Sequence[dict[str, Any]] = (), status: int = 400
+    *refuses: str, plans: bool = False, says: str = PROSE, steps: Sequence[dict[str, Any]] = (), **more: Any
 ) -> Iterator[ProseEndpoint]:
     """The endpoint, while it is needed."""
-    endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says, steps=list(steps), status=status)
+    endpoint = ProseEndpoint(refuses=frozenset(refuses), plans=plans, says=says, steps=list(steps), **more)
     handler = type("Handler", (_Handler,), {"endpoint": endpoint})
     with QuietServer(("127.0.0.1", 0), handler) as server:
         endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"

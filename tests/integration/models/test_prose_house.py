@@ -250,3 +250,25 @@ async def test_a_verb_of_words_in_a_plan_is_observed_as_text(tmp_path: Path) -> 
     assert (planned["status"], endpoint.ways()) == ("ok", ["text", "plain", "text"]), planned
     observed = planned["trace"][0]["observation"]
     assert (observed["ok"], observed["output"], observed["llm_output"]) == (True, {"content": PROSE}, PROSE)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param([("other", "{}")], id="another"),
+        pytest.param([("other", json.dumps({"answer": STEP}))], id="the answer under another name"),
+        pytest.param([("planner_step", json.dumps({"answer": STEP}))] * 2, id="twice"),
+        pytest.param([("planner_step", "I would say forty-two.")], id="prose"),
+    ],
+)
+async def test_a_forced_tool_that_is_passed_over_steps_down(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
+    """Another tool's call, several, or prose for its input: the endpoint is known to ignore the way, and is asked in words from then on."""
+    plan = {"goal": {"type": "ask", "description": "Which number?"}, "toolset": [{"tool_id": "math.evaluate"}]}
+    for structured, ways in ((Structured.NATIVE, ["native", "tool", "text", "text"]), (Structured.TOOL, ["tool", "tool", "text", "text"])):
+        with prose_endpoint(plans=True, says='{"note": "another object"}', calls=calls) as endpoint:
+            async with open_house(tmp_path / structured, profile(endpoint, structured=structured)) as house:
+                planned = [(await house.plan(plan)).wire for _ in range(2)]
+            assert [(one["status"], one["final_answer"]["content"]) for one in planned] == [("ok", "Forty-two.")] * 2
+            assert endpoint.ways() == ways
+        learnt = WaysFile(tmp_path / structured).read()["m0"].ways
+        assert {str(way): str(found) for way, found in learnt.items()} == dict.fromkeys(ways[:-2], "ignored")

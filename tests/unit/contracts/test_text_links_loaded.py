@@ -80,6 +80,21 @@ LOADED = {
     "a set of addresses and texts in a sheet": "<style>p{background:image-set(url(a.png) 1x, '//e.example/a' 2x)}</style>",
     "a name for an address in a sheet": "<style>p{--a:'//e.example/a'; background:image-set(var(--a) 1x)}</style>",
     "a sheet by entities": "<p style='background&#58;url(&quot;//e.example/a&quot;)'>",
+    "a film of a plug-in": "<object><param name=movie value=//e.example/a></object>",
+    "of Textile": "!//e.example/a.png!",
+    "of Textile, with a style, in words": "See !>(right){color:red}https://e.example/a.png(a chart)!:https://f.example here",
+    "of reStructuredText": ".. image:: //e.example/a.png",
+    "such a figure": "  .. figure:: https://e.example/a.png",
+    "such a substitution": ".. |logo| image:: //e.example/a",
+    "of Org": "[[//e.example/a.png]]",
+    "of Org, in place of words": "[[https://f.example][//e.example/a.png]]",
+    "of AsciiDoc": "image::https://e.example/a.png[]",
+    "of AsciiDoc, in words": "an image://e.example/a[chart] here",
+    "such a film": "video:://e.example/a[]",
+    "the folder of such": ":imagesdir: //e.example/a",
+    "of Creole": "{{//e.example/a.png|a chart}}",
+    "of a diagram": '```mermaid\nflowchart TD\nA@{ img: "//e.example/a.png" }\n```',
+    "a sprite of one": '```mermaid\nUpdateElementStyle(a, $sprite="//e.example/a")\n```',
     "a mask of SVG": "<svg><rect mask=\"url('//e.example/a#b')\"/></svg>",
 }
 
@@ -100,6 +115,12 @@ def test_what_a_page_loads_is_an_image_of_its_host(text: str) -> None:
         "![a](b.png) and [c](//e.example)",
         "<svg xmlns='https://e.example'></svg>",
         "<img src=a.png alt='https://e.example'>",
+        '```mermaid\nclick A "//e.example/a" "a tip"\n```',
+        "```mermaid\nclick A href '//e.example/a' _blank\n```",
+        '"a"://e.example/a',
+        "`a <//e.example/a>`_ and .. note:: //e.example",
+        "[[//e.example/a][words]]",
+        "See //e.example/a or \\\\e.example\\a.",
     ],
 )
 def test_what_is_opened_by_whoever_clicks_is_none(text: str) -> None:
@@ -136,6 +157,7 @@ MADE = (
     "[", "![", "[a](", "![a](", "![a [b]](c)", "](", "](<", "](\n>", "[a]:>", "[a]: b\n", "[a\n", "[a\\", "`", "\\", "> ", "<", "<a ", "<a =",
     "<a b='", "<b>", "<div>", "<!--", "<title>", "<style>", "<style>'/", "<template>", "<base href=x>", "<img srcset='a,", "<a style='(",
     "<x a='&lt;", "<iframe/srcdoc=<", "<img src=data:,<", "url(", "@import ", "image-set(", "\\41 ", "https://", "www.", "//", "'",
+    "!(", "!()", "!//a.b", ".. |", ".. image::", "[[", "[[//a", "[[a][", "image::", "{{", "{{//a.b", "img:", "//a", ":url: ",
 )  # fmt: skip
 
 

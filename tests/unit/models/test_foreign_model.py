@@ -99,6 +99,13 @@ def test_delays_are_read_from_the_answer() -> None:
     assert failure_of(error, 429, {}, "").retry_after_ms == 24 * 3600 * 1000
 
 
+def test_a_refusal_tells_of_its_use() -> None:
+    """What stands in the body of a refusal of the use that it came to."""
+    error = foreign.ModelHTTPError(500, "m", {"error": {"type": "api_error"}, "usage": {"input_tokens": 7, "output_tokens": 3}})
+    found = failure_of(error, 500, {}, "")
+    assert (found.input_tokens, found.output_tokens) == (7, 3)
+
+
 def response(*parts: object, finish: str | None = "stop", **more: object) -> ModelResponse:
     return ModelResponse(parts=list(parts), finish_reason=finish, **more)  # type: ignore[arg-type] - any reason, any part
 

@@ -11,6 +11,7 @@ from ordain.contracts.policy import ModelErrorCode
 from ordain.contracts.schema import Schema
 from ordain.models.schemas import OutputTool, clean_name, is_closed, is_wrapped, parameter_counts, wrapped
 from ordain.ports.model import ModelError
+from ordain.rules.enforcement import NOT_HELD
 
 CLOSED: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
 STRING = {"type": "string"}
@@ -84,6 +85,31 @@ def test_any_other_call_is_malformed(calls: list[tuple[object, object]]) -> None
         assert isinstance(found, ModelError)
         assert found.code is ModelErrorCode.MALFORMED
         assert "other" not in found.message.replace("another", "")
+
+
+@pytest.mark.parametrize(
+    ("calls", "miscalled"),
+    [
+        ([], False),
+        ([("other", '{"answer": {"a": 1}}')], True),
+        ([("other", '{"a": 1}')], True),
+        ([("step", '{"answer": {"a": 1}}'), ("other", "{}")], True),
+        ([("step", '{"answer": {"a": 1}}')] * 2, True),
+        ([("step", "I would say one.")], True),
+        ([("step", "")], True),
+        ([("step", "[]")], True),
+        ([("step", '{"b": 1}')], True),
+        ([("step", '{"answer": {"a": 1')], False),
+        ([("step", '{"answer": {"a": 1}} there')], False),
+        ([("step", None)], False),
+    ],
+)
+def test_a_forced_tool_that_is_called_wrongly_is_told_so(calls: list[tuple[object, object]], miscalled: bool) -> None:
+    """Another tool, several calls, an input that no enforced tool takes; of one that is broken nobody knows, and no call at all is ignored for sure."""
+    found = OutputTool("step", ROOTS[1]).answer(calls)
+    assert isinstance(found, ModelError)
+    assert (found.miscalled, found.ignored) == (miscalled, not calls)
+    assert (found.message in NOT_HELD) is (miscalled or not calls)
 
 
 @pytest.mark.parametrize(

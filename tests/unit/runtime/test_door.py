@@ -52,6 +52,7 @@ def _wire(contract: type[Any], other: str) -> Wire[Any]:
         take=lambda request, _, __: Taken(input=raw(request.text), request_id=None, digest="d"),
         response=lambda ending: {"run": ending.run, "status": str(ending.status), "output": bytes(ending.output).decode()},
         other=other,
+        said=("output",),
     )
 
 

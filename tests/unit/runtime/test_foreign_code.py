@@ -355,7 +355,7 @@ async def test_a_request_that_its_kind_fails_at_opens_nothing() -> None:
         """A request."""
 
     fails = raises(LookupError("x"))
-    wire = Wire(contract=Ask, take=fails, response=fails, other="other")
+    wire = Wire(contract=Ask, take=fails, response=fails, other="other", said=())
     kind = replace(kind_of(_done), wire=wire, serves=Serves.REQUEST, commissioned=fails)
     with House(kind) as house:
         with pytest.raises(ConfigurationError, match=r"kind part@1 fails at wire\.take: LookupError"):

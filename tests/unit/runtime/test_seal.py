@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import json
+import time
+from html.entities import html5
 from itertools import pairwise
 from typing import Any, cast
 from urllib.parse import quote
@@ -121,15 +123,20 @@ def test_a_token_is_struck_where_no_secret_is_known(chance: bytes, cuts: list[in
     assert returned.output["n"] == 3
 
 
+NAMED = {read: [f"&{name}" for name, other in html5.items() if other == read and name.endswith(";")] for read in html5.values()}
+
+
 def _ways(character: str) -> list[str]:
     percent = "".join(f"%{byte:02X}" for byte in character.encode())
     code = f"\\u{ord(character):04x}"
     short = {"/": "\\/", '"': '\\"', "\\": "\\\\"}.get(character, code)
-    return [percent, percent.lower(), code, code.upper().replace("U", "u", 1), short, code.replace("\\", "\\\\"), character]
+    number = ord(character)
+    entities = [f"&#{number};", f"&#00{number};", f"&#x{number:x};", f"&#X0{number:X};", *NAMED.get(character, ())]
+    return [percent, percent.lower(), code, code.upper().replace("U", "u", 1), short, code.replace("\\", "\\\\"), character, *entities]
 
 
 mixed = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]) | st.sampled_from("éß中"), min_size=8, max_size=20).filter(
-    lambda one: not {"\\", "%"} & set(one) and STRUCK not in one
+    lambda one: not {"\\", "%", "&"} & set(one) and STRUCK not in one
 )
 
 
@@ -146,7 +153,15 @@ def test_a_secret_is_struck_however_each_of_its_characters_is_spelled(secret: st
     assert "".join(heard) == f"it is {STRUCK} so"
 
 
-@given(st.lists(st.sampled_from(["\\", "%", "u", "0", "7", "3", "C", "d", "s", "k", "\\u00", "\ud83d", " ", "é"]), max_size=30), st.data())
+@given(
+    st.lists(
+        st.sampled_from(
+            ["\\", "%", "&", "&#", "#", "x", ";", "amp", "lt", "u", "0", "7", "3", "C", "d", "s", "k", "\\u00", "\ud83d", " ", "é"]
+        ),
+        max_size=30,
+    ),
+    st.data(),
+)
 def test_what_only_looks_like_a_spelling_is_heard_as_it_was_said(parts: list[str], data: st.DataObject) -> None:
     """Cut anywhere, nothing is lost, doubled or struck."""
     text = "".join(parts).replace("\ud83d", "\\ud83d")
@@ -193,7 +208,7 @@ def test_an_answer_that_breaks_off_within_a_secret_does_not_show_its_beginning(s
     """Eight characters, or more than half: neither who listens nor who reads the answer or the error has them; less may be any word."""
     size = data.draw(st.integers(1, len(secret) - 1))
     begun = "".join(data.draw(st.sampled_from(_ways(character))) for character in secret[:size]) + data.draw(
-        st.sampled_from(["", "%", "\\u00"])
+        st.sampled_from(["", "%", "\\u00", "&", "&#", "&#x4", "&am"])
     )
     if secret[:size] in secret[1:]:
         return
@@ -334,3 +349,62 @@ def test_usual_encodings_are_struck(spelled: str) -> None:
     struck = Seal([KEY]).text(f"it was {spelled}, it says")
     assert "[secret]" in struck
     assert spelled[4:-8] not in struck
+
+
+ODD = "Zy+/ä-0123456789<k>"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        ODD.replace("+", "&plus;").replace("/", "&sol;").replace("ä", "&auml;"),
+        ODD.replace("ä", "&auml").replace("<", "&lt").replace(">", "&GT"),
+        ODD.replace("ä", "&#xe4").replace("Z", "&#X5A;"),
+        ODD.replace("Z", "&#0090;").replace("y", "&#" + "0" * 64 + "121"),
+        html.escape("".join(f"&#{ord(one)};" for one in ODD)),
+        json.dumps(html.escape(ODD).replace("+", "&plus;"))[1:-1].replace("&", "\\u0026"),
+        quote(ODD.replace("/", "&sol;")),
+        "".join(one.upper() if at % 3 else one for at, one in enumerate(ODD.encode().hex())),
+        *(base64.b32encode(b"x" * before + ODD.encode() + b"xyz").decode() for before in range(5)),
+        *(base64.b32encode(b"x" * before + ODD.encode() + b"xyz").decode().lower() for before in range(5)),
+        base64.b32encode(ODD.encode()).decode().capitalize(),
+    ],
+)
+def test_a_code_is_read_as_its_readers_read_it(spelled: str) -> None:
+    """Entities by name and number, with zeros, without a semicolon, in one another; hexadecimal and base32 in any case, base32 in the midst of other bytes; whole and in pieces."""
+    text = f"it was {spelled}, it says"
+    struck = Seal([ODD]).text(text)
+    assert STRUCK in struck
+    assert spelled[4:-8] not in struck
+    heard: list[str] = []
+    _run(SealedModel(Saying(list(text)), Seal([ODD])).attempt(asked(), heard.append))
+    assert "".join(heard) == struck
+
+
+@pytest.mark.parametrize("end", ["&#107", "&#x6B", "k", "&#107;"])
+def test_an_entity_at_the_end_needs_no_semicolon(end: str) -> None:
+    """While more may come it may become another one, so it is held back with what stands before it; at the end it is read."""
+    heard: list[str] = []
+    reply = _run(SealedModel(Saying(["so: &#97;bcdefghij", end]), Seal(["abcdefghijk"])).attempt(asked(), heard.append))
+    assert "".join(heard) == reply.text == Seal(["abcdefghijk"]).text(reply.text) == f"so: {STRUCK}"
+    other = _run(SealedModel(Saying(["so: &#97;bcdefghij&#107", "0;"]), Seal(["abcdefghij\u042e"])).attempt(asked(), heard.append))
+    assert other.text == f"so: {STRUCK}"
+
+
+@pytest.mark.parametrize(
+    "piece", ["&", "&#", "&#0", "&#38;", "&amp;", "&ampamp", "&a", "&#x", "&NotEqualTilde;", "%26", "\\u0026", "&#92;u0026", "a", "&lt"]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    """Made to be read again and again: it is read so many times, and not once for each of its codes."""
+    seal = Seal([ODD, "abababababababab", "&#38;&#38;&#38;"])
+    text = (piece * 65_536)[:65_536]
+    begun = time.process_time()
+    seal.text(text)
+    seal.ended(text)
+    seal.settled(text)
+    assert time.process_time() - begun < 5, "a second at most is usual"
+
+
+def test_what_stands_behind_a_secret_is_shown() -> None:
+    """Also where its last sign and that might be the beginning of an entity."""
+    assert Seal(["0000000&"]).ended("0000000&end") == f"{STRUCK}end"

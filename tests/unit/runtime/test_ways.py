@@ -18,6 +18,7 @@ from ordain.runtime.ways import Ways, endpoint_digest
 NATIVE, TOOL, TEXT = Structured
 PROFILE = ModelProfile(provider="openai", model="small", base_url="http://near.test/v1")
 REFUSED = ModelError(code=ModelErrorCode.REJECTED, message="status 400")
+MISCALLED = ModelError(code=ModelErrorCode.MALFORMED, message="another tool", miscalled=True)
 UNCALLED = ModelError(code=ModelErrorCode.MALFORMED, message="not called", ignored=True)
 NOW = 1_800_000_000_000_000
 
@@ -44,7 +45,7 @@ def reply(held: Structured | None, text: str = '{"a": 1}') -> ModelReply:
 
 
 def error(said: ModelError, held: Structured | None) -> ModelError:
-    return ModelError(code=said.code, message=said.message, held=held, ignored=said.ignored)
+    return ModelError(code=said.code, message=said.message, held=held, ignored=said.ignored, miscalled=said.miscalled)
 
 
 def meet(ways: Ways, said: ModelReply | ModelError, profile: ModelProfile = PROFILE) -> bool:
@@ -81,6 +82,24 @@ def test_what_is_passed_over_is_learnt_at_once(said: ModelReply | ModelError) ->
     assert isinstance(counted, ModelError)
     assert (counted.code, lower, ways.way("m", PROFILE)) == (ModelErrorCode.MALFORMED, True, TOOL)
     assert shelf.kept["m"].ways == {NATIVE: Learnt.IGNORED}
+
+
+def test_a_tool_that_is_called_wrongly_twice_is_passed_over() -> None:
+    """Once may be a slip of the model, which is asked again in the same way; a right call between says that it was one."""
+    ways = Ways(shelf := Shelf())
+    meet(ways, error(REFUSED, NATIVE))
+    assert [meet(ways, said) for said in (error(MISCALLED, TOOL), reply(TOOL), error(MISCALLED, TOOL))] == [False, False, False]
+    assert ways.way("m", PROFILE) is TOOL
+    assert meet(ways, error(MISCALLED, TOOL))
+    assert ways.way("m", PROFILE) is TEXT
+    assert shelf.kept["m"].ways == {NATIVE: Learnt.REFUSED, TOOL: Learnt.IGNORED}
+
+
+def test_an_endpoint_that_ignores_one_way_is_believed_of_the_next() -> None:
+    """Its first wrong call of a tool is no slip."""
+    ways = Ways()
+    assert [meet(ways, said) for said in (error(UNCALLED, NATIVE), error(MISCALLED, TOOL))] == [True, True]
+    assert ways.learnt("m", PROFILE) == {NATIVE: Learnt.IGNORED, TOOL: Learnt.IGNORED}
 
 
 def test_a_refusal_before_what_is_passed_over_is_learnt_with_it() -> None:
@@ -222,7 +241,15 @@ def test_storage_that_takes_nothing_is_told_of_and_no_failure(caplog: pytest.Log
     assert "is not kept: No space left" in caplog.text
 
 
-SAID = st.sampled_from([lambda way: error(REFUSED, way), lambda way: error(UNCALLED, way), reply, lambda way: reply(way, "prose")])
+SAID = st.sampled_from(
+    [
+        lambda way: error(REFUSED, way),
+        lambda way: error(UNCALLED, way),
+        lambda way: error(MISCALLED, way),
+        reply,
+        lambda way: reply(way, "prose"),
+    ]
+)
 
 
 @given(st.lists(st.tuples(st.sampled_from(Structured), SAID), max_size=12))

@@ -59,5 +59,5 @@ def council_response(ending: Ending) -> dict[str, Any]:
 
 
 COUNCIL_WIRE: Wire[DeliberationRequest] = Wire(
-    contract=DeliberationRequest, take=take_council, response=council_response, other="not_a_council"
+    contract=DeliberationRequest, take=take_council, response=council_response, other="not_a_council", said=("result",)
 )

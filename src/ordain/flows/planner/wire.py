@@ -13,7 +13,6 @@ from ordain.contracts.ids import SESSION_ID
 from ordain.contracts.planner import PlannerRequest
 from ordain.contracts.remedies import remedy_of
 from ordain.contracts.roster import WHATEVER_IS_SAID, by_agents
-from ordain.contracts.text_links import as_field, texts_of
 from ordain.contracts.verdict import FAILED_BY, RunVerdict
 from ordain.effects.children import NULL, Completed
 from ordain.errors import ConfigurationError, Erased, InvalidRequest
@@ -133,8 +132,7 @@ def planner_response(ending: Ending) -> dict[str, Any]:
             "trace": None,
             "usage": NO_USAGE,
         }
-    links = as_field(texts_of(body["final_answer"]))
-    return {**body, **links, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
+    return {**body, "run_id": ending.run, "header": ending.header, "verdict": ending.verdict or None}
 
 
 def _judged(ending: Ending, body: Mapping[str, Any], steps: Sequence[StepRefs]) -> dict[str, Any]:
@@ -181,4 +179,6 @@ def _debugged(step: dict[str, Any], raw: Mapping[str, str]) -> dict[str, Any]:
 
 EXACT = frozenset({"final_answer.structured"})
 """Held to the schema that the request gave, so that it stays what was held to it."""
-PLAN_WIRE: Wire[PlannerRequest] = Wire(contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan", exact=EXACT)
+PLAN_WIRE: Wire[PlannerRequest] = Wire(
+    contract=PlannerRequest, take=take_plan, response=planner_response, other="not_a_plan", said=("final_answer",), exact=EXACT
+)

@@ -124,7 +124,7 @@ VERB: Kind[VerbRunInput, VerbRunOutput] = Kind(
     words=_words,
     grant=_grant,
     enters=True,
-    wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call", exact=EXACT),
+    wire=Wire(contract=VerbRequest, take=take_verb, response=verb_reply, other="not_a_verb_call", said=("output",), exact=EXACT),
     judged=True,
 )
 VERB_2 = replace(VERB, version=2, run=run_verb_2, label=_label_2, judged=False)

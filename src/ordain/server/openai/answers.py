@@ -50,6 +50,7 @@ class SentAnswer(Struct, frozen=True, kw_only=True):
 def note_of(note: OrdainNote, answer: MessageAnswer, source: AnswerSource) -> OrdainNote:
     """What is true of an answer, once there is one."""
     reply = answer.reply
+    said = reply or answer.question
     return note.model_copy(
         update={
             "run_id": answer.run_id,
@@ -57,7 +58,7 @@ def note_of(note: OrdainNote, answer: MessageAnswer, source: AnswerSource) -> Or
             "verdict": None if reply is None else reply.verdict,
             "approval_id": source.approval or None,
             "remedies": [] if reply is None else reply.remedies,
-            "links": [] if reply is None else reply.links,
+            "links": [] if said is None else said.links,
         }
     )
 

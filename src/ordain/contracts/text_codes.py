@@ -1,0 +1,108 @@
+"""The codes in which a text may write any of its characters otherwise: the escapes of JSON, percent signs, the entities of HTML. Pure, and linear in the text.
+
+Each is read as its readers read it: digits in either case, zeros before them (``ZEROS`` at most), an entity with its semicolon or, where HTML has it so, without.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from html.entities import html5
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+ZEROS: Final = 64
+CodeSpan = tuple[int, int, str]
+"""Where a code begins and ends, and what it means."""
+
+JSON_ESCAPE: Final = re.compile(
+    r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})'
+)
+"""An escape of JSON; a surrogate counts with its other half only."""
+_PERCENT: Final = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_NAME_CHARS: Final = max(map(len, html5)) - 1
+_ENTITY: Final = re.compile(
+    rf"&(?:#0{{0,{ZEROS}}}([0-9]{{1,7}})|#[xX]0{{0,{ZEROS}}}([0-9a-fA-F]{{1,6}})|([a-zA-Z][a-zA-Z0-9]{{1,{_NAME_CHARS - 1}}}))(;?)"
+)
+_UNENDED: Final = frozenset(name for name in html5 if not name.endswith(";"))
+"""Entities that HTML takes without a semicolon, whatever comes behind them."""
+_OPEN: Final = re.compile(
+    r"(?:%[0-9a-fA-F]?|\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?|u[0-9a-fA-F]{0,3})?"
+    rf"|&(?:#(?:0{{0,{ZEROS}}}[0-9]{{0,7}}|[xX]0{{0,{ZEROS}}}[0-9a-fA-F]{{0,6}})?|[a-zA-Z][a-zA-Z0-9]{{0,{_NAME_CHARS - 1}}})?)\Z"
+)
+_OPEN_CHARS: Final = ZEROS + 10
+"""The longest that may become one of these."""
+
+
+class Code(Struct, frozen=True):
+    """A code: a sign that each of its codes has, and where they stand in a text.
+
+    ``reads`` is told whether the text is whole: one that may go on ends in no entity that could become another one.
+    """
+
+    sign: str
+    reads: Callable[[str, bool], Iterator[CodeSpan]]
+
+
+def _json(text: str, _: bool) -> Iterator[CodeSpan]:
+    for found in JSON_ESCAPE.finditer(text):
+        yield found.start(), found.end(), msgspec.json.decode(f'"{found[0]}"')
+
+
+def _percent(text: str, _: bool) -> Iterator[CodeSpan]:
+    for run in _PERCENT.finditer(text):
+        at = run.start()
+        for character in bytes.fromhex(run[0].replace("%", "")).decode(errors="surrogateescape"):
+            end = at + 3 * len(character.encode(errors="surrogateescape"))
+            yield at, end, character
+            at = end
+
+
+def _entities(text: str, whole: bool) -> Iterator[CodeSpan]:
+    for found in _ENTITY.finditer(text):
+        if not (whole or found[4]) and found.end() == len(text):
+            continue
+        decimal, hexadecimal, name, ended = found.groups()
+        if name is None:
+            number = int(decimal) if decimal else int(hexadecimal, 16)
+            yield found.start(), found.end(), html.unescape(f"&#{number};")
+        elif ended and f"{name};" in html5:
+            yield found.start(), found.end(), html5[f"{name};"]
+        elif begun := next((name[:size] for size in range(len(name), 1, -1) if name[:size] in _UNENDED), ""):
+            yield found.start(), found.start() + 1 + len(begun), html5[begun]
+
+
+JSON: Final = Code("\\", _json)
+PERCENT: Final = Code("%", _percent)
+ENTITIES: Final = Code("&", _entities)
+
+
+def plain(text: str, reads: Iterable[CodeSpan]) -> str:
+    """The text without these codes."""
+    parts, end = list[str](), 0
+    for start, stop, read in reads:
+        parts += text[end:start], read
+        end = stop
+    return "".join((*parts, text[end:]))
+
+
+def places(text: str, reads: Iterable[CodeSpan]) -> list[int]:
+    """Where each character of the text without these codes stands in the text with them, and its end."""
+    found, end = list[int](), 0
+    for start, stop, read in reads:
+        found += range(end, start)
+        found += [start] * len(read)
+        end = stop
+    return [*found, *range(end, len(text) + 1)]
+
+
+def open_code(text: str) -> int:
+    """From where on a text may be the beginning of a code; its length where it may not."""
+    if (found := _OPEN.search(text, max(0, len(text) - _OPEN_CHARS))) is None:
+        return len(text)
+    before = text[: found.start()]
+    second_half = text[found.start()] == "\\" and (len(before) - len(before.rstrip("\\"))) % 2 == 1
+    return len(text) if second_half else found.start()
